@@ -92,7 +92,7 @@ def every_kernel():
 
 
 def test_another_number_of_arguments_is_an_error():
-    largest = inverse_dynamics.calc_missing_force, sweep.calc_accelerations_derivatives
+    largest = inverse_dynamics.calc_missing_force, sweep.calc_derivatives
     assert {*largest, mass_matrix.multiply_by_m_inv, realize.realize_at} < set(every_kernel())
     for kernel in every_kernel():
         code, count = kernel.load(), kernel.python.__code__.co_argcount

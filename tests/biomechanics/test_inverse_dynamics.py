@@ -242,7 +242,7 @@ TOOL = """<OpenSimDocument Version="40600"><InverseDynamicsTool name="id"><model
 <output_gen_force_file>{}.sto</output_gen_force_file></InverseDynamicsTool></OpenSimDocument>"""
 
 
-def test_forces_that_a_setup_file_excludes_are_left_out_as_by_opensims_tool(tmp_path, monkeypatch):
+def test_forces_that_a_setup_file_excludes_are_left_out_as_by_opensims_tool(tmp_path, monkeypatch, capsys):
     opensim = pytest.importorskip("opensim")
     opensim.Logger.setLevelString("Off")
     monkeypatch.chdir(tmp_path)
@@ -258,3 +258,7 @@ def test_forces_that_a_setup_file_excludes_are_left_out_as_by_opensims_tool(tmp_
         found.append(mb.read_sto("ours.sto")["q_moment"])
         assert_allclose(found[-1], mb.read_sto("theirs.sto")["q_moment"], atol=1e-5)
     assert np.abs(found[0] - found[1]).max() > 1.0 and np.abs(found[1] - found[2]).max() > 0.3
+    (tmp_path / "ours.xml").write_text(TOOL.format("stif", "ours"))  # OpenSim says nothing
+    assert main(["id", "ours.xml"]) == 0
+    assert "'stif', and the model has no such force; did you mean stiff" in capsys.readouterr().out
+    assert_allclose(mb.read_sto("ours.sto")["q_moment"], found[0], rtol=1e-12)

@@ -1,5 +1,6 @@
 """Computed muscle control and residual reduction: beside OpenSim's tools, inverse dynamics, by their files, and wrong input."""
 
+import pathlib
 import shutil
 from dataclasses import replace
 from importlib.resources import files
@@ -96,7 +97,7 @@ def test_results_are_those_of_opensims_tool(folder):
         rows = (ours.time > 0.1005) & (ours.time < theirs.time[-1] - 1e-9)  # their first row is of a window of no length
         own = ours[label][rows]
         other = np.interp(ours.time[rows] - 1e-6, theirs.time, theirs[label])
-        assert_allclose(own, other, atol=0.02 * np.abs(ours[label]).max() + 0.02, err_msg=label)
+        assert_allclose(own, other, atol=1e-4 * np.abs(ours[label]).max() + 3e-4, err_msg=label)
     bodies = [mb.load_osim(folder / f"{name}.osim", muscles="data").bodies["pelvis"] for name in ("ours", "theirs")]
     coms = [body.get_default_mass_properties().com for body in bodies]
     assert_allclose(coms[0], coms[1], atol=1e-7)
@@ -222,8 +223,8 @@ def test_files_are_read_back(leg, swing, tmp_path):
     found.save(tmp_path, "run")
     controls = mb.biomechanics.read_controls(tmp_path / "run_controls.xml")
     middle = 0.5 * (found.time[0] + found.time[1])
-    for label in found.controls.labels:  # steps: over a window the control is the one at its end
-        assert_allclose(controls.functions[label].calc_value([middle]), found.controls[label][1], rtol=1e-12)
+    for label in found.controls.labels:  # between nodes those of actuators go along straight lines
+        assert_allclose(controls.functions[label].calc_value([middle]), found.controls[label][:2].mean(), rtol=1e-9)
     motion = mb.read_sto(tmp_path / "run_Kinematics_q.sto", model=motors)
     assert_allclose(motion["hip_flexion_r"], found.q[:, motors.coordinates["hip_flexion_r"]], rtol=1e-12)
 
@@ -370,6 +371,10 @@ def test_setups_are_read(folder):
     assert (setup.kind, setup.body, setup.replace, setup.window, setup.exact) == ("rra", "pelvis", True, 0.001, False)
     assert setup.start == 0.1 and setup.cutoff is None and setup.tasks["pelvis_tx"]["weight"] == 2.0
     assert read_tracking_setup(write_setup(folder, "CMCTool", "out", 0.2)).window == 0.01
+    for tool, window in (("CMCTool", 0.02), ("RRATool", 0.001)):  # OpenSim's RRATool has a window of its own
+        path = pathlib.Path(write_setup(folder, tool, "out", 0.2))
+        path.write_text(path.read_text().replace("<task_set", "<cmc_time_window>0.02</cmc_time_window><task_set"))
+        assert read_tracking_setup(path).window == window
     joint = "<CMC_Joint name='knee_angle_r'><active>true</active></CMC_Joint><CMC_Joint name='none'/>"
     text = f"<OpenSimDocument><CMC_TaskSet><objects>{joint}{POINT.format(rest='')}</objects></CMC_TaskSet></OpenSimDocument>"
     (folder / "some.xml").write_text(text)

@@ -74,6 +74,27 @@ def test_efforts_are_held_between_samples(method, settings, tolerance, compiled)
     assert (method == "RungeKutta2") <= (stepper.integrator.get_num_steps_taken() >= 50)
 
 
+class Push(mb.event.PeriodicHandler):
+    def handle_event(self, state, accuracy):
+        state.u = state.u + 1.0
+
+
+@pytest.mark.parametrize("method", ["RungeKutta2", "TimeStepping"])
+def test_handlers_act_before_samples_at_the_same_time_however_it_is_reported(method):
+    """At the start, and at times of reports: rows are those of a run from report to report, and of one with others."""
+    system, _ = slider()
+    law = mb.control.Custom(system.forces, spring, sample_time=2 * T, memory=[0.0])
+    system.add_event_handler(Push(4 * T))
+    state, motions = system.realize_topology(), []
+    for interval, record in ((T, None), (T, {"effort": law.get_efforts}), (0.5 * T, None), (20 * T, None)):
+        integrator = getattr(mb.integrator, method)(system, fixed_step_size=T / 2)
+        motions.append(mb.simulate(system, state, 20 * T, integrator=integrator, report_interval=interval, record=record))
+    assert motions[1].quantities["effort"][1] == -3.0 * 1.0
+    assert np.array_equal(motions[0].u, motions[1].u)
+    np.testing.assert_allclose(motions[2].u[::2], motions[0].u, rtol=0, atol=1e-13)
+    np.testing.assert_allclose(motions[3].u, motions[0].u[::20], rtol=0, atol=1e-13)
+
+
 def test_two_rates_reports_in_between_and_the_loop_in_python_agree():
     """Two controllers at 100 and 40 Hz, on a double pendulum, beside the same in Python through the stepper."""
     built = []

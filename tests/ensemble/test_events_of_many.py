@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.ensemble import simulating
 
 DURATION, CALLS = 0.025, 8
 
@@ -228,6 +229,7 @@ def test_motions_are_those_of_single_states_with_the_same_handlers(kind, rng, cl
         more(system, bodies["upper"], bodies["lower"])
     state, n = system.realize_topology(), 19
     q, u = rng.normal(0, 0.15, (n, 2)), rng.normal(0, 1.0, (n, 2))
+    q[0], u[0] = (0.3, 0.0), (1.0, 1.0)  # which comes to where an error is raised
     runs = []
     order = rng.permutation(n)
     for which, threads in ((np.arange(n), 1), (order, 2)):
@@ -479,3 +481,82 @@ def test_an_ensemble_that_is_interrupted_after_states_have_taken_lanes_again_lea
         ensemble.simulate(3.0, report_interval=0.5)
     assert np.array_equal(ensemble.q, before) and (ensemble.time == 0.0).all()
     assert len(raised.value.trajectory.failures) == 5 and not len(raised.value.trajectory.events)
+
+
+class End(mb.event.ScheduledHandler):
+    """Ends the run, and may change the state by that; one that locks has locked before, and unlocked."""
+
+    def __init__(self, when, changes):
+        super().__init__()
+        self.times, self.changes = (0.02, 0.06, when) if changes == "locks" else (when,), changes
+
+    def get_next_event_time(self, state, include_current_time):
+        coming = (time for time in self.times if time > state.time or (include_current_time and time == state.time))
+        return next(coming, np.inf)
+
+    def handle_event(self, state, accuracy):
+        lower = state.system.matter.bodies["lower"]
+        if self.changes == "speeds":
+            state.u = 0.5 * state.u
+        elif self.changes == "masses":
+            lower.set_body_mass_properties(state, mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+        elif self.changes == "locks":
+            (lower.unlock if lower.is_locked(state) else lower.lock)(state)
+        return state.time == self.times[-1]
+
+
+@pytest.mark.parametrize("changes", ["nothing", "speeds", "masses", "locks"])
+@pytest.mark.parametrize("when", [0.1, 0.13], ids=["at a report", "between"])
+def test_the_end_of_a_run_is_a_row_of_its_own_where_it_has_none(when, changes, tmp_path, close):
+    """Alone and in lanes: one row of one state, with the quantities that it has there, also in files."""
+    system, _ = mb.examples.double_pendulum.build()
+    system.add_event_handler(End(when, changes))
+    state = system.realize_topology()
+    state.u = 0.3, -1.0
+    settings = {"report_interval": 0.05, "record": ["kinetic_energy", "u_dot"]}
+    one = mb.simulate(system, state, 0.4, integrator=mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.01), **settings)
+    assert len(one.time) == (4 if when == 0.13 else 3 if changes == "nothing" else 4)
+    ensemble = mb.Ensemble(system, 3, state=state)
+    many = ensemble.simulate(0.4, fixed_step_size=0.01, record_to=tmp_path / "many.h5", **settings)
+    for motion in (many[1], many[1:][0], mb.EnsembleTrajectory.load(tmp_path / "many.h5")[1]):
+        assert np.array_equal(motion.time, one.time)
+        close(motion.q, one.q, 1e-10)
+        close(motion.u, one.u, 1e-10)
+        for name, values in motion.quantities.items():
+            close(values, one.quantities[name], 1e-9)
+    assert set(many[1].quantities) == {"kinetic_energy", "u_dot"}
+
+
+@pytest.mark.parametrize("part", ["stop", "hard stop", "scheduled"])
+def test_states_by_an_implicit_method_run_alone_where_something_may_happen(part, monkeypatch):
+    """The others in the compiled loop, which excludes events: all are those of single runs, to the bit."""
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    if part == "stop":
+        system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(lower, value=0.5)))
+        system.add_event_handler(mb.event.StopWhen(mb.event.Speed(lower, value=20.0), falling=False))
+    elif part == "hard stop":
+        mb.contact.HardStopUpper(lower, 0, 0.5, 0.6)
+    else:
+        system.add_event_handler(Once())
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 5, state=state, threads=1)
+    ensemble.q = [(0.1, -0.3), (0.3, 0.2), (0.1, 0.5), (-0.2, -0.1), (-0.1, 0.3)]
+    ensemble.u = [(0.0, 0.0), (0.0, 3.0), (0.0, -1.0), (0.0, 0.0), (0.5, 0.1)]
+    ensemble.time = [0.0, 0.0, 0.0, 0.0, 0.2]
+    alone = []
+    run_one = simulating.run_one
+
+    def counted(*arguments, **keywords):
+        alone.append(arguments[1].time)
+        return run_one(*arguments, **keywords)
+
+    monkeypatch.setattr(simulating, "run_one", counted)
+    starts = [ensemble.get_state(i) for i in range(5)]
+    motions = ensemble.simulate(0.3, report_interval=0.1, integrator=mb.integrator.BDF(system, accuracy=1e-5))
+    assert len(alone) == (4 if part == "scheduled" else 2)
+    for one, start in zip(motions, starts, strict=True):
+        single = mb.simulate(system, start, 0.3, report_interval=0.1, integrator=mb.integrator.BDF(system, accuracy=1e-5))
+        np.testing.assert_array_equal(one.time, single.time)
+        np.testing.assert_array_equal(one.q, single.q)
+        assert [event.time for event in one.events] == [event.time for event in single.events]

@@ -122,6 +122,22 @@ def test_quantities_are_those_of_simulate(close):
     close(motions[1:].quantities["tip"][1], one.quantities["tip"], 1e-12)
 
 
+def test_what_depends_on_efforts_of_controllers_is_not_recorded():
+    """Rows have no efforts: what they act on is refused, and the rest is as without them."""
+    system, _ = mb.examples.double_pendulum.build()
+    law = mb.control.PD(system.forces, [(system.matter.bodies[-1], 0)], kp=50.0, kd=1.0, sample_time=0.05, target=0.4)
+    ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
+    driven = spread("double_pendulum", 2, 5)[0]
+    laws = (ensemble, {}), (driven, {"controller": lambda t, q, u: (-q[0], -u[1])})
+    for one, more in laws:
+        for record in (["u_dot"], ["kinetic_energy", "reactions"]):
+            with pytest.raises(ValueError, match=f"cannot have '{record[-1]}' where controllers act"):
+                one.simulate(0.02, record=record, **more)
+        assert np.isfinite(one.simulate(0.02, record=["kinetic_energy"], **more).quantities["kinetic_energy"]).all()
+    with pytest.raises(ValueError, match="cannot have 'effort'"):
+        ensemble.simulate(0.02, record={"effort": law.get_efforts})
+
+
 def test_what_one_state_does_harms_no_other():
     ensemble, _, _, _ = spread("double_pendulum", 9, 11)
     other = ensemble.copy()
@@ -452,6 +468,7 @@ def test_memory_of_a_state_is_what_the_documentation_says():
     ensemble, _, state, _ = spread("double_pendulum", 20_000, 37)
     ensemble.step(0.01, fixed_step_size=0.01)
     ensemble.simulate(0.01, report_interval=0.01, fixed_step_size=0.01)
+    ensemble.realize()  # what is loaded for it once is not a state's
     numbers = len(state.y_values)
     tracemalloc.start()
     motions = ensemble.simulate(0.02, report_interval=0.01, fixed_step_size=0.01)

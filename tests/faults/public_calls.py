@@ -103,9 +103,11 @@ def objects():
     return found, state
 
 
-def attempt(function, names, state):
+def attempt(function, names, state=None):
     """A letter for each wrong value."""
     line = ""
+    if state is None and "state" in names:
+        state = objects()[1]
     for value in WRONG.values():
         arguments = [state.copy() if name == "state" else value for name in names]
         try:
@@ -131,18 +133,18 @@ def lines(tell=lambda name: None):
             if wanted:
                 full = name if room is None else f"{room}.{name}"
                 tell(full)
-                yield f"{full} {attempt(function, wanted, objects()[1])}"
-    for owner in objects()[0]:
-        kind = type(objects()[0][owner])
+                yield f"{full} {attempt(function, wanted)}"
+    asked = objects()[0]
+    for owner, one in asked.items():
+        kind = type(one)
         for name, _ in inspect.getmembers(kind, callable):
             if name.startswith("_") or name in NOT_CALLED or name in inner_names(kind):
                 continue
-            found, state = objects()
-            function = getattr(found[owner], name)
-            wanted = required(function)
+            wanted = required(getattr(one, name))
             if wanted:
                 tell(f"{owner}.{name}")
-                yield f"{owner}.{name} {attempt(function, wanted, state)}"
+                found, state = objects()  # another one for each: wrong calls may leave something behind
+                yield f"{owner}.{name} {attempt(getattr(found[owner], name), wanted, state)}"
 
 
 if __name__ == "__main__":

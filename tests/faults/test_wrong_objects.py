@@ -1,5 +1,6 @@
 """What is no system, state, table or model where one belongs: the message says whose argument it is, and what to give."""
 
+import numpy as np
 import pytest
 
 import mobod as mb
@@ -111,3 +112,57 @@ def test_representations_are_changed_of_a_state(plant):
     for method in (matter.convert_to_euler_angles, matter.convert_to_quaternions):
         with pytest.raises(TypeError, match=f"input_state of {method.__name__} has to be a State"):
             method(None)
+
+
+#: Arrays where a body, a number, a flag or a stage belongs: what is called, and what it says.
+ARRAYS = {
+    "body": (lambda system, state, x: system.matter.calc_station_jacobian(state, x, (0, 0, 0)), "object, index or name"),
+    "what has no index": (
+        lambda system, state, x: system.matter.calc_station_jacobian(state, mb.Transform(), x[0]),
+        "a body is named",
+    ),
+    "composite": (lambda system, state, x: system.matter.get_composite_body_inertia(state, x), "a body is named by object"),
+    "transposed": (lambda system, state, x: system.matter.multiply_by_n(state, x, (0, 0)), "transpose has to be True or False"),
+    "level": (lambda system, state, x: system.prescribe(state, x), "prescribe takes Stage.POSITION"),
+    "errors": (lambda system, state, x: system.matter.calc_motion_errors(state, x), "calc_motion_errors takes Stage"),
+    "particle": (
+        lambda system, state, x: system.matter.get_particle_location(state, x),
+        "number of a particle has to be an integer",
+    ),
+    "variable": (
+        lambda system, state, x: system.matter.get_discrete_variable(state, x),
+        "discrete variable has to be an integer",
+    ),
+    "constrained": (lambda system, state, x: the_rod(system).get_num_constrained_q(state, x), "has to be an integer"),
+    "all of them": (lambda system, state, x: the_rod(system).get_constrained_q_index(state, None, 0), "integer, not None"),
+    "excluded": (
+        lambda system, state, x: the_gravity(system).set_body_is_excluded(state, 1, x),
+        "is_excluded has to be True or False",
+    ),
+}
+
+
+def the_rod(system):
+    return system.matter.constraints[0]
+
+
+def the_gravity(system):
+    return system.forces.elements[0]
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_an_array_is_no_number_no_flag_and_no_stage(name):
+    """The message says what is asked for, and the state is as it was."""
+    (system, state), (call, says) = mb.examples.four_bar.build(), ARRAYS[name]
+    system.realize(state)
+    with pytest.raises((TypeError, ValueError), match=says):
+        call(system, state, np.zeros((4, 3)))
+    assert state.stage == mb.Stage.ACCELERATION
+
+
+def test_a_state_of_another_system_is_not_projected(plant):
+    system, state = mb.examples.four_bar.build()
+    system.realize(state)
+    with pytest.raises(mb.TopologyError, match="project: this state is of another system"):
+        plant[0].project(state)
+    assert state.stage == mb.Stage.ACCELERATION

@@ -147,11 +147,13 @@ BESIDE = {
 }
 
 
-def steps_of(kind, method, changes, **settings):
+def steps_of(kind, method, changes, touches=False, **settings):
     """What a double pendulum does in a loop of steps, beside something, and how it ends."""
     system, _ = mb.examples.double_pendulum.build()
     upper, lower = system.matter.bodies["upper"], system.matter.bodies["lower"]
     motors = mb.force.Actuators(system.forces, [(upper, 0), (lower, 0)])
+    if touches:
+        _surfaces(system, upper, lower)
     look = BESIDE[kind](system, upper, lower)
     state = system.realize_topology()
     state.q, state.u = (0.4, 0.1), (0.5, 1.0)
@@ -190,6 +192,25 @@ def test_it_does_what_the_long_way_does_to_the_bit(kind, monkeypatch):
             assert not calls or kind == "a periodic handler"  # from one of whose events to the next is one call
         assert np.array_equal(found[0], expected[0])
         assert np.array_equal(np.ravel(found[1]), np.ravel(expected[1])) and found[2] == expected[2]
+
+
+@pytest.mark.parametrize(
+    "kind", ["an event that changes speeds", "an event that changes nothing", "the end", "a periodic handler", "a maximum"]
+)
+@pytest.mark.parametrize("settings", [{"fixed_step_size": 1e-3}, {"accuracy": 1e-3}], ids=["fixed", "by errors"])
+def test_steps_of_what_touches_are_those_of_the_long_way(kind, settings, monkeypatch):
+    """Of surfaces that time stepping handles, whose forces kernels leave out; and what is set between fixed steps."""
+    calls = []
+    go = Quick.go
+    monkeypatch.setattr(Quick, "go", lambda self, end: calls.append(end) or go(self, end))
+    for changes in (False, True) if "fixed_step_size" in settings else (False,):
+        calls.clear()
+        found = steps_of(kind, "TimeStepping", changes, True, **settings)
+        assert len(calls) > 0.5 * found[2]
+        with monkeypatch.context() as patch:
+            patch.setattr(mb.TimeStepper, "_find_quick", lambda self: None)
+            expected = steps_of(kind, "TimeStepping", changes, True, **settings)
+        assert np.array_equal(found[0], expected[0]) and found[2] == expected[2]
 
 
 @pytest.mark.parametrize("kind", BESIDE)

@@ -17,7 +17,13 @@ import mobod as mb
 
 N = 60
 PARAMETERS = mb.sample_parameters({"angle": (-1.0, 1.0), "mass": (0.5, 2.0)}, N, seed=3)
-SYSTEM, STATE = mb.examples.double_pendulum.build()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def model():
+    """Made outside of what runs; not when tests are collected, which each process does, and would compile for it."""
+    global SYSTEM, STATE
+    SYSTEM, STATE = mb.examples.double_pendulum.build()
 
 
 def build(part):

@@ -326,6 +326,17 @@ def test_constraints_of_which_one_names_many_mobilizers(make, close, derivative)
     assert assert_forward(state, close, derivative).time.any()
 
 
+def test_constraints_of_bodies_beside_one_of_a_line_s_speed(make, close, derivative):
+    """By columns with a sweep of the kinematics, as N of a line is more than a function of its own q: with accelerations."""
+    model = make.tree(3, [mb.mobilizer.FreeLine, mb.mobilizer.Pin, mb.mobilizer.Universal])
+    line, pin, other = (next(b for b in model.bodies if type(b).__name__ == name) for name in ("FreeLine", "Pin", "Universal"))
+    mb.constraint.ConstantSpeed(line, 3, 0.2)
+    mb.constraint.PrescribedMotion(model.matter, mb.function.Sinusoid(0.4, 1.3, 0.2), pin, 0)
+    mb.constraint.Rod(line, make.vector(), other, make.vector(), 0.7)
+    model.made()
+    assert assert_forward(model.randomize(), close, derivative).time.any()
+
+
 def test_redundant_constraints_along_the_motion(make, close, derivative):
     """A ball and socket given twice: the rate of u_dot along the motion is that of the derivatives."""
     system = mb.MultibodySystem()

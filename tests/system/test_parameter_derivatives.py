@@ -3,6 +3,8 @@
 Differences of sixth order, at 1e-7 of the largest entry: contacts and frictions have curvatures of 1e4.
 """
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -187,6 +189,26 @@ def test_the_vector_of_gravity(close):
         return np.array(other.u_dot)
 
     close(found @ [1.0, 2.0, -1.0], sixth_order(at), 1e-9)
+
+
+def test_beside_a_part_in_python_directions_start_from_where_they_are(make, close):
+    """Setters make them of length 1 after each change, so that changes do not add up."""
+
+    class Nothing(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            pass
+
+    found, drawn = [], make.rng.bit_generator.state
+    for in_python in (False, True):
+        make.rng.bit_generator.state = drawn  # both are alike
+        model = make.tree(2, [mb.mobilizer.Pin, mb.mobilizer.Universal])
+        if in_python:
+            mb.force.Custom(model.forces, Nothing())
+        names = [f"{model.gravity.name}.down_direction", f"{model.bodies[1].name}.inboard_frame"]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            found.append(model.system.calc_parameter_derivatives(model.made().randomize(), names))
+    close(found[1], found[0], 1e-8)
 
 
 def test_bad_names():

@@ -320,6 +320,8 @@ def test_what_cannot_be_viewed_is_refused():
     with pytest.raises(ValueError, match="spacing"):
         mb.Ensemble(system, 1, state=state).view(spacing=-1.0)
     motion = mb.simulate(system, state, 0.1)
+    with pytest.raises(TypeError, match=r"a motion is played by its own view\(\)"):
+        mb.view(motion)
     for stations, error in (([("nobody", (0, 0, 0))], KeyError), ([(1, (0, 0))], ValueError), ([5], TypeError)):
         with pytest.raises(error):
             motion.view(stations=stations, open_browser=False)

@@ -8,7 +8,7 @@ Levenberg's and Marquardt's steps, from where the last two frames point to. What
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,10 +20,8 @@ from ..state import validity
 from ..tree import normal_equations, realize
 from ..tree.realize import DONE
 from ..value.stage import Stage
+from ._problem import Problem
 from .markers import Markers
-
-if TYPE_CHECKING:
-    from ._problem import Problem
 
 #: The damping that a search starts with, that below which it stays as it is, and that at which the search is left to others.
 _START, _LEAST, _MOST = 1e-7, 1e-9, 1e2

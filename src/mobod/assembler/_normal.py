@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..state.state import State
 from ..tree import normal_equations
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Normal:

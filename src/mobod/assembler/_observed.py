@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..state.state import State
 from ..value.checks import not_negative, shaped
 from .condition import Condition
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Observed(Condition):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from ._normal import Normal
+from ._variables import Variables
 from .condition import Condition, checked_errors, checked_goal
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
-    from ._variables import Variables
 
 _EPS = 6e-6  # the cube root of the rounding error: best for central differences
 

@@ -7,16 +7,12 @@ only if it makes the merit smaller. Source: Nocedal and Wright 2006, chapters 10
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ._problem import Problem, Values
 from ._step import damped, step
-
-if TYPE_CHECKING:
-    from ._problem import Problem, Values
 
 #: Damping: its first value, the value below which it has no effect, and that at which a search ends.
 _START, _LEAST, _MOST = 1e-7, 1e-9, 1e8

@@ -71,11 +71,7 @@ def step(
         if not free.all():  # else x is the step already
             x = np.where(free, 0.0, held)
             part_x, multipliers = equations_step(
-                H[np.ix_(free, free)],
-                (g + H @ x)[free],
-                c if A is None else c + A @ x,
-                None if A is None else A[:, free],
-                part,
+                H[np.ix_(free, free)], (g + H @ x)[free], c if A is None else c + A @ x, None if A is None else A[:, free], part
             )
             x[free] = part_x
         below, above = free & (x < low), free & (x > high)

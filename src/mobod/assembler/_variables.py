@@ -9,18 +9,16 @@ chosen; where q_dot = N u mixes coordinates (angles) it is J N^-1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..mobilizer import q_rates
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..tree import normal_equations, rates
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 def num_orientation_q(body: MobilizedBody, state: State) -> int:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, MobodError, ModelError
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
+from ..system.matter import SimbodyMatterSubsystem
 from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
 from ..value.checks import flag, not_negative, number, numbers
@@ -22,11 +25,6 @@ from ._solve import Search, assemble
 from ._variables import Variables, num_orientation_q
 from .condition import Condition
 from .system_constraints import SystemConstraints
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from ..system.matter import SimbodyMatterSubsystem
 
 _DEFAULT_ACCURACY = 1e-3
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..errors import ConvergenceError, ModelError
 from ..force import MobilityLinearStop
 from ..force.base import listed_mobilities
+from ..mobilizer.base import MobilizedBody
 from ..motion import protocol
 from ..state.state import State
 from ..system.system import MultibodySystem
@@ -23,9 +24,6 @@ from ..value.checks import instance, integer, numbers, positive, vector
 from ..value.rotation import NOT_A_ROTATION
 from ..value.stage import Stage
 from . import _reaching
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
 
 POSE, POSITION, ORIENTATION = "pose", "position", "orientation"
 #: What of a goal is asked for: its place, its orientation.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
 from ..value.stage import Stage
 from ._problem import Problem
@@ -15,10 +15,6 @@ from ._solve import Search
 from ._variables import Variables
 from .base import Assembler
 from .condition import Condition
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 
 class _Energy(Condition):

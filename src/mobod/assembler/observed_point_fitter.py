@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
 from .base import Assembler
 from .markers import Markers
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 
 class ObservedPointFitter(Sealed):

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..state.state import State
 from ..value import Rotation
 from ..value.checks import numbers, shaped
 from ._attitude import rotation_vectors
+from ._normal import Normal
 from ._observed import Observed
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ._normal import Normal
 
 
 class OrientationSensors(Observed):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..state.state import State
 from ..value.checks import finite, integer
 from .condition import Condition
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class QValue(Condition):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..constraint import ConstantOrientation, Weld
+from ..constraint.base import Constraint
+from ..state.state import State
 from ._attitude import rotation_vectors
 from .condition import Condition
-
-if TYPE_CHECKING:
-    from ..constraint.base import Constraint
-    from ..state.state import State
 
 
 class SystemConstraints(Condition):

@@ -7,23 +7,25 @@ At the start t of each window of length h the accelerations that are wanted at i
 for x the coordinates, places and orientations of `tasks`. Accelerations at the end of the window are linear in the forces F
 of all actuators, A F + b, at coordinates that go on beside the wanted ones, q_d + (q(t) - q_d(t)). Of the forces that give a,
 or come near to it (not `exact`), within what actuators can reach by then, the ones with the least sum of (F / F_opt)^2 are
-taken. Controls are those under which actuators reach them, and stay over the window. Source: Thelen and Anderson 2006, J.
-Biomech. 39, 1107.
+taken. Controls are those under which actuators reach them: those of muscles stay over the window, others go there along a
+straight line from where they were. Source: Thelen and Anderson 2006, J. Biomech. 39, 1107.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..importer.model import Model
 from ..muscle import Muscle
 from ..muscle.base import tendon_forces
 from ..state import validity
+from ..state.state import State
 from ..tree import realize
 from ..value import checks
 from ..value.stage import Stage
@@ -35,10 +37,6 @@ from .induced import responses
 from .motion import Motion, natural_spline, rows_of, smoothed
 from .states import couple
 from .tasks import Rows, Task, mapping, usable
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: The least excitation of muscles unless bounds say otherwise, OpenSim's too: below it force does not follow any more.
 _LEAST = 0.02
@@ -105,12 +103,10 @@ class Tracker:
         self.model, self.state, self.wanted, self.exact, self.as_opensim = model, state, wanted, exact, as_opensim
         model.system.realize(state, Stage.INSTANCE)
         known: dict[str, Any] = {**model.muscles, **model.actuators}
-        for name in exclude:
-            if name not in known:
-                raise ValueError(f"exclude has {name!r}; {checks.suggest(name, [*known])}")
+        checks.all_known("exclude has", exclude, known)
         acting = {name: one for name, one in known.items() if name not in exclude and not one.is_disabled(state)}
         self.muscles = {name: one for name, one in acting.items() if isinstance(one, Muscle)}
-        self.motors = {name: one for name, one in acting.items() if hasattr(one, "set_effort")}
+        self.motors = {name: one for name, one in acting.items() if hasattr(one, "set_effort_rate")}
         self.names = [*self.muscles, *self.motors]
         if not self.names:
             raise ModelError(f"{model.name!r} has neither muscles nor actuators, which could follow a motion")
@@ -154,12 +150,16 @@ class Tracker:
 
     # ------------------------------------------------------------------------------------------ controls and forces
 
-    def set_controls(self, state: State, controls: Array) -> None:
-        """Excitations of muscles, and what actuators apply."""
-        for one, value in zip(self.muscles.values(), controls[: self.n].tolist(), strict=True):
+    def set_controls(self, state: State, before: Array, after: Array, h: float) -> None:
+        """Excitations of muscles, and lines along which efforts of actuators go over a time from a state's on."""
+        for one, value in zip(self.muscles.values(), after[: self.n].tolist(), strict=True):
             one.set_excitation(state, value)
-        for motor, effort in zip(self.motors.values(), (controls[self.n :] * self.optimal).tolist(), strict=True):
+        efforts, ends = before[self.n :] * self.optimal, after[self.n :] * self.optimal
+        rates = (ends - efforts) / h
+        efforts = efforts - rates * float(state.time)
+        for motor, effort, rate in zip(self.motors.values(), efforts.tolist(), rates.tolist(), strict=True):
             motor.set_effort(state, effort)
+            motor.set_effort_rate(state, rate)
 
     def forces(self, state: State, controls: Array) -> tuple[Array, Array]:
         """Along the tendons, and of the actuators; and lengthening speeds of the muscles."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,19 +19,18 @@ from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..importer.external_loads import Applied
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
+from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
 from ._dual_newton import solve
 from ._path_sweep import paths_over
 from .dynamics import Loads, inverse_dynamics
 from .motion import DEGREE
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
+from .states import acting_muscles, held_speeds, own_state
 
 #: What of a coordinate's force may be missing, by the largest that it takes.
 _MISSING = 1e-7
@@ -177,9 +176,7 @@ def static_optimization(
     ('bifemlh_r', True)
     """
     model = as_model(model)
-    muscles = {name: one for name, one in model.muscles.items() if isinstance(one, Muscle)}
-    if not muscles:
-        raise ModelError(f"{model.name!r} has no muscle that acts; static_optimization is about them")
+    muscles = acting_muscles(model, None)
     p = checks.finite("exponent", exponent)
     if not p > 1.0:
         raise ValueError(f"exponent has to be above 1, got {p:g}")
@@ -188,7 +185,7 @@ def static_optimization(
         start=start, end=end, state=state, progress=progress,
     )  # fmt: skip
     tau = np.stack([taken.forces[label] for label in taken.forces.labels], axis=1)
-    begin = model.default_state() if state is None else state.copy()
+    begin = own_state(model, state)
     for one in muscles.values():
         one.disable(begin)
     model.system.realize(begin, Stage.INSTANCE)
@@ -346,9 +343,7 @@ def _reserves(model: Model, given: float | Mapping[str, float] | None) -> dict[s
         return {}
     if not isinstance(given, Mapping):
         given = dict.fromkeys(model.speeds, checks.positive("reserve", given))
-    for name in given:
-        if name not in model.speeds:
-            raise ValueError(f"reserve has the coordinate {name!r}; {checks.suggest(name, [*model.speeds])}")
+    checks.all_known("reserve has the coordinate", given, model.speeds)
     return {name: (model.speeds[name], checks.positive(f"reserve of {name!r}", value)) for name, value in given.items()}
 
 
@@ -362,9 +357,7 @@ def _settings(
     """Weights and bounds of each, with those that were given."""
     w, lows, highs = np.ones(len(names)), np.array(low, float), np.array(high, float)
     for what, given in (("weights", weights or {}), ("bounds", bounds or {})):
-        for name in given:
-            if name not in names:
-                raise ValueError(f"{what} has {name!r}; {checks.suggest(name, names)}")
+        checks.all_known(f"{what} has", given, names)
     for name, value in (weights or {}).items():
         w[names.index(name)] = checks.positive(f"weight of {name!r}", value)
     for name, (least, most) in (bounds or {}).items():
@@ -376,12 +369,7 @@ def _settings(
 
 def _free_speeds(model: Model, state: State, time: Array, q: Array) -> Array:
     """Columns (nt, nu, k) of the speeds that locks, motions and constraints leave."""
-    tree, nu = state.tree, len(state.u)
-    held = np.zeros(nu, bool)
-    for b in range(1, tree.nb):
-        if state.field("prescribed")[b] != 0:
-            held[tree.first_u[b] : tree.first_u[b] + tree.num_u[b]] = True
-    kept = np.eye(nu)[:, ~held]
+    kept = np.eye(len(state.u))[:, ~held_speeds(state)]
     if not model.matter.constraints:
         return np.broadcast_to(kept, (len(time), *kept.shape))
     rows = []

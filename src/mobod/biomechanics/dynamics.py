@@ -12,17 +12,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..importer.external_loads import Applied, ExternalForce, external_forces, read_external_loads
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table, read_sto
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
 from ..state import validity
+from ..state.state import State
 from ..tree import realize
 from ..value.checks import suggest
 from ..value.progress import shown
@@ -30,10 +32,6 @@ from ..value.stage import Stage
 from ._natural_cubic import natural_cubic
 from ._sweep import sweep
 from .motion import DEGREE, Motion, rows_of
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: Rows between two reports of progress.
 _BLOCK = 128
@@ -134,13 +132,7 @@ class InverseDynamics:
         sign = 1.0 if on == "child" else -1.0
         axes: Any = (
             {"ground": 0, "child": b, "parent": parent}[frame]
-            if isinstance(frame, str)
-            and frame
-            in (
-                "ground",
-                "child",
-                "parent",
-            )
+            if isinstance(frame, str) and frame in ("ground", "child", "parent")
             else self._find(frame).index
         )
         R = self._R[:, axes]

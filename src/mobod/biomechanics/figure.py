@@ -71,13 +71,7 @@ def plot_table(
             found = _SIDE.search(label)
             side = str(found[1]) if found and len(labels) > 1 else ""
             column = np.rad2deg(table[label]) if label in degrees else table[label]
-            axis.plot(
-                table.time,
-                column,
-                color=COLORS[side],
-                lw=1.2,
-                label={"r": "right", "l": "left"}.get(side),
-            )
+            axis.plot(table.time, column, color=COLORS[side], lw=1.2, label={"r": "right", "l": "left"}.get(side))
         low, high = axis.get_ylim()
         if high - low < LEAST_SPAN:  # what does not move is not drawn as noise
             axis.set_ylim(0.5 * (low + high - LEAST_SPAN), 0.5 * (low + high + LEAST_SPAN))

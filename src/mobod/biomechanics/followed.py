@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..importer.model import Model
+from ..integrator.base import Integrator
 from ..motion_data import Table, write_sto
 from ..simulation.time_stepper import TimeStepper
+from ..state.state import State
 from ..value.progress import shown
 from ..value.stage import Stage
 from ._tracking import Tracker
 from .states import states_table
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..integrator.base import Integrator
-    from ..state.state import State
 
 
 class Followed:
@@ -35,8 +34,8 @@ class Followed:
     q, u, u_dot, z : (nt, n) arrays
         Coordinates (length or angle, in radians), their rates and accelerations (per time), and variables of muscles.
     controls : Table
-        Excitations of muscles (0 to 1) and controls of actuators (force by optimal force), each over the window that ends at
-        its time; the first row is that of the first window again.
+        Excitations of muscles (0 to 1), each over the window that ends at its time, the first that of the first window again;
+        and controls of actuators (force by optimal force), with straight lines between the rows.
     forces : Table
         Along the tendons (force), and of actuators (force, or torque at a rotation).
     speeds : Table
@@ -61,7 +60,7 @@ class Followed:
     """
 
     def __init__(self, model: Model, tracker: Tracker, rows: dict[str, Array], notes: list[str]) -> None:
-        self.model, self.time, self.notes = model, rows["time"], notes
+        self.model, self.time, self.notes, self._steps = model, rows["time"], notes, [*tracker.muscles]
         self.q, self.u, self.u_dot, self.z = (rows[name] for name in ("q", "u", "u_dot", "z"))
 
         def table(name: str, labels: Any, title: str) -> Table:
@@ -106,7 +105,7 @@ class Followed:
         Path(folder).mkdir(parents=True, exist_ok=True)
         begin = Path(folder) / prefix
         paths = [Path(f"{begin}_controls.xml")]
-        paths[0].write_text(control_set(self.controls, steps=True), encoding="utf-8")
+        paths[0].write_text(control_set(self.controls, self._steps), encoding="utf-8")
         kinematics = ("q", self.motion()), ("u", self._of_coordinates(self.u, self.model.speeds, "Speeds")), (
             "dudt", self._of_coordinates(self.u_dot, self.model.speeds, "Accelerations"),
         )  # fmt: skip
@@ -126,12 +125,16 @@ class Followed:
         return paths
 
 
-def control_set(table: Table, steps: bool) -> str:
-    """A ControlSet of OpenSim's: straight lines between the rows of a table, or steps, each from the row before on."""
+def control_set(table: Table, steps: Collection[str] = ()) -> str:
+    """A ControlSet of OpenSim's: straight lines between the rows of a table, or steps, each from the row before on, of some."""
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', '<OpenSimDocument Version="40000">', '<ControlSet name="controls">']
     lines.append("<objects>")
     for label in table.labels:
-        lines += [f"<ControlLinear name={quoteattr(label)}>", f"<use_steps>{str(steps).lower()}</use_steps>", "<x_nodes>"]
+        lines += [
+            f"<ControlLinear name={quoteattr(label)}>",
+            f"<use_steps>{str(label in steps).lower()}</use_steps>",
+            "<x_nodes>",
+        ]
         lines += [
             f"<ControlLinearNode><t>{t!r}</t><value>{x!r}</value></ControlLinearNode>"
             for t, x in zip(table.time.tolist(), table[label].tolist(), strict=True)
@@ -141,9 +144,9 @@ def control_set(table: Table, steps: bool) -> str:
 
 
 def follow(
-    tracker: Tracker, state: State, integrator: Integrator, window: float, end: float, progress: Any
+    tracker: Tracker, state: State, before: Array, integrator: Integrator, window: float, end: float, progress: Any
 ) -> dict[str, Array]:
-    """Run the controller from a state on, window by window, and record the motion."""
+    """Run the controller from a state and the controls there on, window by window, and record the motion."""
     system = tracker.model.system
     stepper = TimeStepper(system, integrator)
     start, rows = float(state.time), []
@@ -153,13 +156,15 @@ def follow(
     with shown(progress, count, "windows") as show:
         for i in range(count):
             controls = tracker.controls(state, window)
-            tracker.set_controls(state, controls)
+            before[: tracker.n] = controls[: tracker.n]
+            tracker.set_controls(state, before, controls, window)
             if i == 0:
-                rows.append(_row(tracker, state, controls))
+                rows.append(_row(tracker, state, before))
             stepper.initialize(state)
             stepper.step_to(start + (i + 1) * window)
             state = stepper.state.copy()
             rows.append(_row(tracker, state, controls))
+            before = controls.copy()
             show(i + 1, count)
     return {name: np.array([row[name] for row in rows]) for name in rows[0]}
 

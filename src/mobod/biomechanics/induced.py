@@ -13,25 +13,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table
 from ..muscle import Muscle
-from ..value.checks import suggest
+from ..state.state import State
+from ..value.checks import all_known, suggest
 from ..value.stage import Stage
-from .states import Equilibrate, Given, MotionRows, own_state
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
-
-#: The mass center of all bodies, in place of a body.
-_CENTER = "center_of_mass"
+from .states import Equilibrate, Given, MotionRows, held_speeds
+from .tasks import CENTER_OF_MASS
 
 
 def induced_accelerations(
@@ -93,13 +88,10 @@ def induced_accelerations(
     True
     """
     model = as_model(model)
-    names = [*model.speeds] if coordinates is None else list(coordinates)
-    for name in names:
-        if name not in model.speeds:
-            raise ValueError(f"there is no coordinate {name!r}; {suggest(name, [*model.speeds])}")
+    names = all_known("there is no coordinate", model.speeds if coordinates is None else coordinates, model.speeds)
     places = [model.speeds[name] for name in names]
     targets = [_Target(model, name) for name in bodies]
-    rows = MotionRows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
     sources: dict[str, Any] = {name: one for name, one in model.muscles.items() if isinstance(one, Muscle)} | model.actuators
     labels = ["total", *sources, "gravity", "velocity", "others"]
     found = np.empty((len(rows.time), len(labels), len(names)))
@@ -121,8 +113,8 @@ class _Target:
     """A body, or the mass center of all, whose acceleration is shared out."""
 
     def __init__(self, model: Model, name: str) -> None:
-        if name != _CENTER and name not in model.bodies:
-            raise ValueError(f"there is no body {name!r}; {suggest(name, [_CENTER, *model.bodies])}")
+        if name != CENTER_OF_MASS and name not in model.bodies:
+            raise ValueError(f"there is no body {name!r}; {suggest(name, [CENTER_OF_MASS, *model.bodies])}")
         self.model, self.name, self.body = model, name, model.bodies.get(name)
         self.ends = ["_X", "_Y", "_Z"] + ([] if self.body is None else ["_Ox", "_Oy", "_Oz"])
 
@@ -160,7 +152,7 @@ def _of_each(model: Model, state: State, sources: dict[str, Any]) -> Array:
     gravity = generalized(model.gravity)
     own = [generalized(one) for one in sources.values()]
     total = np.array(state.u_dot)
-    held = _held(state)
+    held = held_speeds(state)
     nothing = np.zeros(nu), np.zeros((state.tree.nb, 2, 3)), np.zeros(nu)
     bias = -np.asarray(matter.calc_residual_force_ignoring_constraints(state, *nothing))
     M = np.asarray(matter.calc_m(state))
@@ -183,7 +175,7 @@ def _of_each(model: Model, state: State, sources: dict[str, Any]) -> Array:
 
 def responses(model: Model, state: State, forces: Array, rights: Array | None = None) -> Array:
     """Accelerations (k, nu) of generalized forces (nu, k) alone, with right sides (m, k) of constraints; 0 where prescribed."""
-    matter, free = model.matter, ~_held(state)
+    matter, free = model.matter, ~held_speeds(state)
     M, G = np.asarray(matter.calc_m(state)), np.zeros((0, len(free)))
     if matter.constraints:
         G = np.asarray(matter.calc_g(state))
@@ -193,12 +185,3 @@ def responses(model: Model, state: State, forces: Array, rights: Array | None = 
     found = np.zeros((forces.shape[1], len(free)))
     found[:, free] = np.linalg.lstsq(K, columns, rcond=1e-12)[0][:n].T
     return found
-
-
-def _held(state: State) -> npt.NDArray[np.bool_]:
-    tree = state.tree
-    held: npt.NDArray[np.bool_] = np.zeros(len(state.u), bool)
-    for b in range(1, tree.nb):
-        if state.field("prescribed")[b] != 0:
-            held[tree.first_u[b] : tree.first_u[b] + tree.num_u[b]] = True
-    return held

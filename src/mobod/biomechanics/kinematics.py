@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,20 +18,18 @@ from ..algebra.arrays import Array
 from ..assembler import Assembler, Markers, OrientationSensors, QValue
 from ..errors import ConvergenceError
 from ..importer.formats import as_model
+from ..importer.model import Model
+from ..mobilizer.base import MobilizedBody
 from ..motion_data import Table, read_sto, read_trc
 from ..motion_data.labels import coordinate_of
 from ..shapes.tracks import APART, MARKER, SEEN, Track
 from ..simulation.trajectory import Trajectory
+from ..state.state import State
 from ..value import Rotation
 from ..value.checks import not_negative, number, suggest
 from ..value.progress import shown
 from ..value.stage import Stage
 from .motion import Motion
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 #: What a search's promise has to fall below, as a part of the goal: OpenSim's default.
 ACCURACY = 1e-5

@@ -20,19 +20,17 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table
+from ..muscle import Muscle
+from ..state.state import State
 from ..value import checks
-from .states import Equilibrate, Given, MotionRows, acting_muscles, own_state
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..muscle import Muscle
-    from ..state.state import State
+from .states import Equilibrate, Given, MotionRows, acting_muscles
 
 #: Pascal, kg/m^3.
 TENSION, DENSITY = 0.25e6, 1059.7
@@ -100,12 +98,10 @@ def metabolic_power(
         raise ValueError(f"method is one of {', '.join(map(repr, methods))}, not {method!r}")
     known = acting_muscles(model, None)
     for what, given in (("slow_fibers", slow_fibers), ("masses", masses or {})):
-        for name in given if isinstance(given, Mapping) else ():
-            if name not in known:
-                raise ValueError(f"{what} has {name!r}; {checks.suggest(name, [*known])}")
+        checks.all_known(f"{what} has", given if isinstance(given, Mapping) else (), known)
     parts = slow_fibers if isinstance(slow_fibers, Mapping) else dict.fromkeys(known, slow_fibers)
     slow = [checks.between(f"slow_fibers of {name!r}", parts.get(name, 0.5), 0.0, 1.0) for name in known]
-    rows = MotionRows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
     found = np.empty((len(rows.time), len(known)))
     basal = np.empty(len(rows.time))
     for i, now in enumerate(rows):

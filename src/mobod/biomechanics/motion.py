@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..importer.model import Model
 from ..motion_data import Table, read_sto, signal
 from ..motion_data.labels import coordinate_of
 from ..simulation.trajectory import Trajectory
+from ..state.state import State
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: Of the splines: three continuous derivatives of accelerations' integrals, OpenSim's too.
 DEGREE = 5

@@ -5,8 +5,8 @@ Accelerations are those of the model's forces at each row, not those of the moti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+import os
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -14,34 +14,17 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table
+from ..state.state import State
 from ..value import checks
 from ..value.rotation import Rotation
 from ..value.stage import Stage
 from .force_table import act, can_act, records_of
-from .states import Equilibrate, Given, MotionRows, frame_of, own_state, states_table
+from .states import Equilibrate, Given, MotionRows, frame_of, states_table
 from .tasks import CENTER_OF_MASS
 
-if TYPE_CHECKING:
-    import os
-
-    from ..importer.model import Model
-    from ..state.state import State
-
 _AXES, _ANGLES = ("X", "Y", "Z"), ("Ox", "Oy", "Oz")
-
-
-def _over(
-    model: Model, motion: Given, what: Callable[[State], Any], stage: Stage, settings: dict[str, Any]
-) -> tuple[MotionRows, Array]:
-    """The results of a function of the states of a motion, a row each."""
-    begin = own_state(model, settings.pop("state"))
-    start, end = settings.pop("start"), settings.pop("end")
-    rows, found = MotionRows(model, motion, begin, **settings).within(start, end), []
-    for now in rows:
-        model.system.realize(now, stage)
-        found.append(what(now))
-    return rows, np.array(found)
 
 
 def coordinate_kinematics(
@@ -91,15 +74,11 @@ def coordinate_kinematics(
     array([-0.3, -0.3, -0.3])
     """
     model = as_model(model)
-    names = [*model.speeds] if coordinates is None else list(coordinates)
-    for name in names:
-        if name not in model.speeds:
-            raise ValueError(f"there is no coordinate {name!r}; {checks.suggest(name, [*model.speeds])}")
+    names = checks.all_known("there is no coordinate", model.speeds if coordinates is None else coordinates, model.speeds)
     q, u = [model.coordinates[name] for name in names], [model.speeds[name] for name in names]
-    settings = {"equilibrate": equilibrate, "start": start, "end": end, "state": state}
-    rows, found = _over(model, motion, lambda now: [now.q[q], now.u[u], now.u_dot[u]], Stage.ACCELERATION, settings)
-    titles = {"q": "Coordinates", "u": "Speeds", "dudt": "Accelerations"}
-    return {key: _table(rows, names, found[:, k], title) for k, (key, title) in enumerate(titles.items())}
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
+    found = rows.of(Stage.ACCELERATION, lambda now: [now.q[q], now.u[u], now.u_dot[u]])
+    return rows.tables(names, found, q="Coordinates", u="Speeds", dudt="Accelerations")
 
 
 def body_kinematics(
@@ -150,10 +129,8 @@ def body_kinematics(
     """
     model = as_model(model)
     known = {name: body for name, body in model.bodies.items() if body.index}
-    names = [*known, CENTER_OF_MASS] if bodies is None else list(bodies)
-    for name in names:
-        if name not in known and name != CENTER_OF_MASS:
-            raise ValueError(f"there is no body {name!r}; {checks.suggest(name, [*known, CENTER_OF_MASS])}")
+    everything = [*known, CENTER_OF_MASS]
+    names = checks.all_known("there is no body", everything if bodies is None else bodies, everything)
     matter, moving = model.matter, [known[name] for name in names if name != CENTER_OF_MASS]
 
     def row(now: State) -> Array:
@@ -171,14 +148,14 @@ def body_kinematics(
         found[2, -3:] = matter.calc_system_mass_center_acceleration_in_ground(now)
         return found
 
-    settings = {"equilibrate": equilibrate, "start": start, "end": end, "state": state}
-    rows, found = _over(model, motion, row, Stage.ACCELERATION, settings)
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
+    found = rows.of(Stage.ACCELERATION, row)
     labels = [f"{name}_{axis}" for name in names if name != CENTER_OF_MASS for axis in _AXES + _ANGLES]
     if CENTER_OF_MASS in names:
         labels += [f"{CENTER_OF_MASS}_{axis}" for axis in _AXES]
     found, where = found[:, :, : len(labels)], "bodyLocal" if local else "global"
     keys = {"pos_global": "Positions", f"vel_{where}": "Velocities", f"acc_{where}": "Accelerations"}
-    return {key: _table(rows, labels, found[:, k], title) for k, (key, title) in enumerate(keys.items())}
+    return rows.tables(labels, found, **keys)
 
 
 def point_kinematics(
@@ -239,11 +216,12 @@ def point_kinematics(
         R = np.asarray(X_GE.R)
         return [(p - np.asarray(X_GE.p)) @ R, v @ R, a @ R]
 
-    settings = {"equilibrate": equilibrate, "start": start, "end": end, "state": state}
-    rows, found = _over(model, motion, row, Stage.ACCELERATION, settings)
-    titles = {"pos": "PointPosition", "vel": "PointVelocity", "acc": "PointAcceleration"}
-    labels = [f"state_{k}" for k in range(3)]
-    return {key: _table(rows, labels, found[:, k], title) for k, (key, title) in enumerate(titles.items())}
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
+    found, titles = (
+        rows.of(Stage.ACCELERATION, row),
+        {"pos": "PointPosition", "vel": "PointVelocity", "acc": "PointAcceleration"},
+    )
+    return rows.tables([f"state_{k}" for k in range(3)], found, **titles)
 
 
 def actuation(
@@ -290,12 +268,9 @@ def actuation(
     known = {name: one for name, one in {**model.muscles, **model.actuators}.items() if can_act(one)}
     if not known:
         raise ModelError(f"{model.name!r} has neither muscles nor actuators")
-    settings = {"equilibrate": equilibrate, "start": start, "end": end, "state": state}
-    rows, found = _over(
-        model, motion, lambda now: np.array([act(one, now) for one in known.values()]).T, Stage.DYNAMICS, settings
-    )
-    titles = {"force": "ActuatorForces", "speed": "ActuatorSpeeds", "power": "ActuatorPowers"}
-    return {key: _table(rows, known, found[:, k], title) for k, (key, title) in enumerate(titles.items())}
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
+    found = rows.of(Stage.DYNAMICS, lambda now: np.array([act(one, now) for one in known.values()]).T)
+    return rows.tables(known, found, force="ActuatorForces", speed="ActuatorSpeeds", power="ActuatorPowers")
 
 
 def forces_over(
@@ -340,11 +315,9 @@ def forces_over(
     records = records_of(model)
     if not records:
         raise ModelError(f"{model.name!r} has no force whose record is known")
-    settings = {"equilibrate": equilibrate, "start": start, "end": end, "state": state}
-    rows, found = _over(
-        model, motion, lambda now: np.concatenate([one.find(now) for one in records]), Stage.ACCELERATION, settings
-    )
-    return _table(rows, [label for one in records for label in one.labels], found, "ModelForces")
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
+    found = rows.of(Stage.ACCELERATION, lambda now: np.concatenate([one.find(now) for one in records]))
+    return rows.table([label for one in records for label in one.labels], found, "ModelForces")
 
 
 def states_over(
@@ -383,11 +356,6 @@ def states_over(
     True
     """
     model = as_model(model)
-    settings = {"equilibrate": equilibrate, "start": start, "end": end, "state": state}
-    rows, z = _over(model, motion, lambda now: np.array(now.z), Stage.VELOCITY, settings)
-    table = states_table(model, rows.time, rows.q, rows.u, z)
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
+    table = states_table(model, rows.time, rows.q, rows.u, rows.of(Stage.VELOCITY, lambda now: np.array(now.z)))
     return Table(rows.time, {label: table[label] for label in table.labels}, name="ModelStates")
-
-
-def _table(rows: MotionRows, labels: Iterable[str], columns: Array, name: str) -> Table:
-    return Table(rows.time, dict(zip(labels, columns.T, strict=True)), name=name)

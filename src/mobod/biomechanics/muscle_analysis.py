@@ -10,20 +10,18 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..force.transmission.base import coupling
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..motion_data import Table, write_sto
-from ..value.checks import suggest
-from .states import Equilibrate, Given, MotionRows, acting_muscles, own_state
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..muscle import Muscle
-    from ..state.state import State
+from ..muscle import Muscle
+from ..state.state import State
+from ..value.checks import all_known, suggest
+from .states import Equilibrate, Given, MotionRows, acting_muscles
 
 #: What is found of each muscle, by OpenSim's names.
 QUANTITIES = (
@@ -136,35 +134,22 @@ def analyze_muscles(
     """
     model = as_model(model)
     known = acting_muscles(model, None if muscles is None else list(muscles))
-    names = [*model.speeds] if coordinates is None else list(coordinates)
-    for name in names:
-        if name not in model.speeds:
-            raise ValueError(f"there is no coordinate {name!r}; {suggest(name, [*model.speeds])}")
-    rows = MotionRows(model, motion, own_state(model, state), equilibrate=equilibrate).within(start, end)
+    names = all_known("there is no coordinate", model.speeds if coordinates is None else coordinates, model.speeds)
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
     found = np.full((len(QUANTITIES), len(rows.time), len(known)), np.nan)
     arms = np.zeros((len(names), len(rows.time), len(known)))
     for i, now in enumerate(rows):
-        couplings = [_coupling(model, now, name) for name in names]
+        couplings = [coupling(model.forces, now, model.speeds[name]) for name in names]
         for j, one in enumerate(known.values()):
             found[:, i, j] = _of_muscle(one, now)
             own = one.calc_moment_arms(now)
             arms[:, i, j] = [own @ coupled for coupled in couplings]
-    tables = {what: _table(rows.time, known, found[k], what) for k, what in enumerate(QUANTITIES)}
+    tables = {what: rows.table(known, found[k], what) for k, what in enumerate(QUANTITIES)}
     tension = found[QUANTITIES.index("TendonForce")]
     for k, name in enumerate(names):
-        tables[f"MomentArm_{name}"] = _table(rows.time, known, arms[k], f"MomentArm_{name}")
-        tables[f"Moment_{name}"] = _table(rows.time, known, arms[k] * tension, f"Moment_{name}")
+        tables[f"MomentArm_{name}"] = rows.table(known, arms[k], f"MomentArm_{name}")
+        tables[f"Moment_{name}"] = rows.table(known, arms[k] * tension, f"Moment_{name}")
     return MuscleAnalysis(rows.time, tables, rows.notes)
-
-
-def _coupling(model: Model, state: State, name: str) -> Array:
-    from ..force.transmission.base import coupling
-
-    return coupling(model.forces, state, model.speeds[name])
-
-
-def _table(time: Array, known: dict[str, Muscle], columns: Array, name: str) -> Table:
-    return Table(time, dict(zip(known, columns.T, strict=True)), name=name)
 
 
 def _of_muscle(one: Muscle, state: State) -> list[float]:

@@ -9,26 +9,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from .. import integrator as integrators
+from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..importer.osim.model_operators import add_reserves, with_loads
 from ..motion_data import Table
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
+from ..state.state import State
 from ..value import checks
 from ._tracking import Tracker, Wanted, excluded
 from .followed import Followed, follow
 from .states import own_state
 from .tasks import Task
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: How long variables of muscles settle at held coordinates, and the first window.
 _SETTLING, _FIRST, _LEAST = 0.2, 0.03, 0.01
@@ -67,7 +66,7 @@ def computed_muscle_control(
         Gains by coordinate; those of a `Task` for all that can move unless given. Coordinates that are not listed go where the
         others' forces take them. A `PointTask` or `OrientationTask`, by any name, is of a body.
     window : float
-        How long controls stay, in which muscles reach their forces; time.
+        How long excitations stay, in which muscles reach their forces; controls of actuators go along straight lines; time.
     exact : bool
         Whether the wanted accelerations have to be met; else squares of their errors, with the tasks' weights, and of forces by
         the largest isometric and optimal ones are least together.
@@ -132,9 +131,9 @@ def computed_muscle_control(
     wanted = Wanted(model, state, motion, cutoff, filter)
     tracker = Tracker(model, state, wanted, tasks, exact=exact, as_opensim=as_opensim, bounds=bounds, exclude=excluded(exclude))
     begin, stop = times(tracker, start, end)
-    state = _settled(tracker, begin)
+    state, controls = _settled(tracker, begin)
     stepping = integrators.RungeKuttaMerson(model.system, accuracy=accuracy)
-    rows = follow(tracker, state, stepping, window, stop, progress)
+    rows = follow(tracker, state, controls, stepping, window, stop, progress)
     return Followed(model, tracker, rows, wanted.notes)
 
 
@@ -150,8 +149,8 @@ def times(tracker: Tracker, start: float, end: float) -> tuple[float, float]:
     return begin, stop
 
 
-def _settled(tracker: Tracker, begin: float) -> State:
-    """The state from which windows go on."""
+def _settled(tracker: Tracker, begin: float) -> tuple[State, Array]:
+    """The state from which windows go on, and the controls there."""
     state = tracker.state
     state.time = begin
     state.q, state.u = tracker.wanted(begin)
@@ -164,8 +163,8 @@ def _settled(tracker: Tracker, begin: float) -> State:
     state.z = z
     excitations = tracker.controls(state, _FIRST)[: tracker.n]
     state.z = tracker.reach(begin, _SETTLING, z, excitations, nothing, hold=True)
-    excitations = tracker.controls(state, _FIRST)[: tracker.n]
-    state.z = tracker.reach(begin, _FIRST, np.array(state.z), excitations, nothing)
+    controls = tracker.controls(state, _FIRST)
+    state.z = tracker.reach(begin, _FIRST, np.array(state.z), controls[: tracker.n], nothing)
     state.time = begin + _FIRST
     state.q, state.u = tracker.wanted(begin + _FIRST)
-    return state
+    return state, controls

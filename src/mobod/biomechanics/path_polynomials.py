@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.polynomial import legendre, polynomial
@@ -25,18 +25,16 @@ from ..force.transmission import Path
 from ..function import MultivariatePolynomial
 from ..function.multivariate_polynomial import MOST
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..importer.osim.coupler import DependentCoordinate
 from ..importer.osim.model_operators import replace_paths
 from ..mobilizer import q_rates
 from ..state import validity
+from ..state.state import State
 from ..tree import realize
 from ..value import checks
 from ..value.stage import Stage
 from ._path_sweep import sweep
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 #: Moment arms below it are those of a coordinate that a path does not cross.
 _CROSSES = 1e-5
@@ -240,9 +238,7 @@ class _Poses:
             if isinstance(one, DependentCoordinate)
             for places in [[int(self._state.tree.first_q[b.get_mobilized_body_index()]) + j for b, j in one.arguments]]
         ]
-        for name in ranges:
-            if name not in model.coordinates:
-                raise ModelError(f"there is no coordinate {name!r}; {checks.suggest(name, [*model.coordinates])}")
+        checks.all_known("there is no coordinate", ranges, model.coordinates, ModelError)
         follows = {places[-1] for _, places in self._couplers}
         rng = np.random.default_rng(seed)
         self.q = np.tile(np.array(self._state.q), (samples, 1))

@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..mobilizer import Direction
 from ..motion_data import Table, read_sto
+from ..state.state import State
 from ..value import Transform
 from ..value.checks import suggest
 from ..value.stage import Stage
-from .states import Equilibrate, Given, MotionRows, frame_of, own_state
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
+from .states import Equilibrate, Given, MotionRows, frame_of
 
 
 def joint_reactions(
@@ -106,8 +104,7 @@ def joint_reactions(
     for k, place in enumerate(places):
         if place.label in [one.label for one in places[:k]]:
             raise ModelError(f"joints has {names[k]!r} twice on the same body in the same frame; give it once")
-    begin = own_state(model, state)
-    rows = MotionRows(model, motion, begin, equilibrate=equilibrate).within(start, end)
+    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
     found = np.empty((len(rows.time), 9 * len(places)))
     efforts = {} if given is None else _efforts(model, given, rows.time)
     for i, now in enumerate(rows):
@@ -118,7 +115,7 @@ def joint_reactions(
             found[i, 9 * k : 9 * k + 9] = place.reaction(now)
     ends = [f"_{what}{axis}" for what in "fmp" for axis in "xyz"]
     labels = [place.label + end for place in places for end in ends]
-    return Table(rows.time, dict(zip(labels, found.T, strict=True)), name="Joint Reaction Loads")
+    return rows.table(labels, found, "Joint Reaction Loads")
 
 
 def _each(what: str, given: Any, names: list[str], otherwise: str) -> list[str]:

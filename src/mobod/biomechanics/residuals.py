@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .. import integrator as integrators
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..importer.osim.model_operators import add_forces, move_mass_center, with_loads
 from ..motion_data import Table
 from ..simulation.trajectory import Trajectory
@@ -33,12 +34,11 @@ from .muscle_control import times
 from .states import own_state
 from .tasks import Task
 
-if TYPE_CHECKING:
-    from ..importer.model import Model
-
 #: The actuators whose means are residuals, and how far a mass center moves at most.
 RESIDUALS = ("FX", "FY", "FZ", "MX", "MY", "MZ")
 _FARTHEST = 0.1
+#: The window of the controls at the start, where there is no muscle; time.
+_AT_ONCE = 1e-8
 
 
 class ResidualReduction(Followed):
@@ -140,7 +140,7 @@ def reduce_residuals(
     tasks, bounds, exclude, cutoff, filter, accuracy, progress
         As for `computed_muscle_control`.
     window : float
-        How long controls stay; time.
+        Between nodes of the controls, which go along straight lines; time.
     exact : bool
         As for `computed_muscle_control`.
     start, end : float
@@ -217,7 +217,9 @@ def reduce_residuals(
     if tracker.muscles:
         acting.equilibrate_muscles(state)
     stepping = integrators.RungeKuttaMerson(acting.system, accuracy=accuracy)
-    found = ResidualReduction(acting, tracker, follow(tracker, state, stepping, window, stop, progress), tracker.wanted.notes)
+    controls = tracker.controls(state, window if tracker.n else _AT_ONCE)
+    rows = follow(tracker, state, controls, stepping, window, stop, progress)
+    found = ResidualReduction(acting, tracker, rows, tracker.wanted.notes)
     found.adjusted, found.shift, found.before, found.after = adjusted, shift, before, after
     found.average = {name: float(_mean(found.time, found.forces[name])) for name in RESIDUALS if name in found.forces}
     found.mass_change = before.get("FY", 0.0) / g_y if g_y else 0.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,13 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
+from ..importer.model import Model
 from ..importer.osim.scaling import below, text_of
 from ..importer.xml_element import Element
 from ..motion_data import Table, read_trc
 from ..value.checks import positive, suggest
 from ..value.stage import Stage
 from .kinematics import inverse_kinematics
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
 
 AXES = "XYZ"
 

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..importer.model import Model
 from ..importer.osim.coupler import DependentCoordinate
 from ..motion_data import Table, read_sto
 from ..motion_data.labels import coordinate_of
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
-from ..value.checks import suggest
+from ..state.state import State
+from ..value.checks import all_known, suggest
 from ..value.stage import Stage
 from ..value.transform import Transform
 from .motion import Motion, rows_of
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
 
 Given = Trajectory | Table | str | os.PathLike[str]
 #: Whether fibers balance their tendons, and whether as in OpenSim.
@@ -103,6 +102,29 @@ class MotionRows:
         self.time, self.q, self.u, self.z = self.time[there], self.q[there], self.u[there], self.z[there]
         return self
 
+    @classmethod
+    def between(
+        cls, model: Model, given: Given, equilibrate: Equilibrate, start: float, end: float, state: State | None
+    ) -> MotionRows:
+        """The rows between two times; else the model's state is *state*, or its default."""
+        return cls(model, given, own_state(model, state), equilibrate=equilibrate).within(start, end)
+
+    def of(self, stage: Stage, what: Callable[[State], Any]) -> Array:
+        """The results of a function of the states at a stage, a row each."""
+        found = []
+        for now in self:
+            self.model.system.realize(now, stage)
+            found.append(what(now))
+        return np.array(found)
+
+    def table(self, labels: Iterable[str], columns: Array, name: str) -> Table:
+        """A table over their times of columns, one a label."""
+        return Table(self.time, dict(zip(labels, columns.T, strict=True)), name=name)
+
+    def tables(self, labels: Iterable[str], columns: Array, **titles: str) -> dict[str, Table]:
+        """Tables of several results of each label, ``(nt, n, labels)``, by their keys and titles."""
+        return {key: self.table(labels, columns[:, k], title) for k, (key, title) in enumerate(titles.items())}
+
     def __iter__(self) -> Iterator[State]:
         """Each state at VELOCITY; one object, which is changed."""
         system, state = self.model.system, self.state
@@ -168,6 +190,15 @@ def frame_of(model: Model, name: str, *others: str) -> tuple[Any, Transform]:
     raise ModelError(f"{model.name!r} has no frame {name!r}; {suggest(plain, known)}")
 
 
+def held_speeds(state: State) -> npt.NDArray[np.bool_]:
+    """Which speeds locks and motions determine."""
+    tree = state.tree
+    held: npt.NDArray[np.bool_] = np.zeros(len(state.u), bool)
+    for b in range(1, tree.nb):
+        held[tree.first_u[b] : tree.first_u[b] + tree.num_u[b]] = state.field("prescribed")[b] != 0
+    return held
+
+
 def own_state(model: Model, state: Any) -> State:
     """A state that may be changed."""
     begin: State = model.default_state() if state is None else state.copy()
@@ -182,7 +213,5 @@ def acting_muscles(model: Model, names: Any) -> dict[str, Muscle]:
         if not known:
             raise ModelError(f"{model.name!r} has no muscle that acts")
         return known
-    for name in names:
-        if name not in known:
-            raise ValueError(f"there is no muscle {name!r}; {suggest(name, [*known])}")
+    all_known("there is no muscle", names, known)
     return {name: known[name] for name in names}

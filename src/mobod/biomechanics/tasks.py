@@ -14,23 +14,21 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..algebra import quaternion
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..importer.model import Model
 from ..motion_data import Table
+from ..state.state import State
 from ..value import checks
 from ..value.rotation import Rotation
 from ..value.stage import Stage
 from .motion import natural_spline, smoothed
-from .states import acting_couplers, frame_of
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..state.state import State
+from .states import acting_couplers, frame_of, held_speeds
 
 #: The name of a body by which tasks of points mean the mass center of all.
 CENTER_OF_MASS = "center_of_mass"
@@ -372,11 +370,9 @@ def usable(model: Model, state: State, given: Mapping[str, Task] | None) -> dict
 
 def _free(model: Model, state: State) -> list[str]:
     """Coordinates that neither a lock, a motion nor a coupler determines."""
-    tree = state.tree
-    held = {int(tree.first_u[b]) + k for b in range(1, tree.nb) if state.field("prescribed")[b] for k in range(tree.num_u[b])}
-    starts = [int(first) for first in tree.first_u]
-    held |= {one.dependent_place(starts) for one in acting_couplers(model, state)}
-    return [name for name, place in model.speeds.items() if place not in held]
+    held, starts = held_speeds(state), [int(first) for first in state.tree.first_u]
+    held[[one.dependent_place(starts) for one in acting_couplers(model, state)]] = True
+    return [name for name, place in model.speeds.items() if not held[place]]
 
 
 __all__ = ["CENTER_OF_MASS", "OrientationTask", "PointTask", "Rows", "Task", "mapping", "usable"]

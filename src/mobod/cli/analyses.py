@@ -5,14 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..importer.model import Model
 from ..importer.tool_setup import Analysis
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
 
 #: What an analysis finds: tables by the ends of their files' names, and the labels of columns in degrees.
 Found = tuple[dict[str, Any], frozenset[str]]
@@ -47,8 +45,6 @@ def _muscles(one: Analysis, model: Model, motion: Any, options: Any, common: Any
 
     names = options.coordinate or listed(one.lists.get("moment_arm_coordinate_list"))
     found = analyze_muscles(model, motion, muscles=listed(one.lists.get("muscle_list")), coordinates=names, **common)
-    for note in found.notes:
-        say(f"note: {note}")
     return found.tables, frozenset()
 
 

@@ -6,18 +6,16 @@ import argparse
 import inspect
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 from ..errors import CommandError
 from ..importer.named_models import TIME, Gravity
+from ..integrator import Integrator
 from .biomechanics import add_commands
 from .doctor import add_doctor
 from .examples import add_examples
 from .export import add_export
 from .view import add_view
-
-if TYPE_CHECKING:
-    from ..integrator import Integrator
 
 ACCURACY = 1e-4
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..errors import CommandError
+from ..value import checks
 
 if TYPE_CHECKING:
     from ..importer.model import Model
@@ -278,7 +279,7 @@ def run_id(options: argparse.Namespace) -> None:
         filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
         start=_first(options.start, setup.start),
         end=_first(options.end, setup.end),
-        state=_without(model, setup.exclude),
+        state=_without(model, setup.exclude, say),
         progress=_progress(options),
     )
     for note in found.notes:
@@ -294,12 +295,15 @@ def run_id(options: argparse.Namespace) -> None:
     _tell(say, {"forces": "output", "reactions": "reactions", "plot": "plot"}, options)
 
 
-def _without(model: Model, excluded: list[str]) -> Any:
+def _without(model: Model, excluded: list[str], say: Callable[[str], None]) -> Any:
     """A state in which forces that a setup file excludes are off: by name, or all, actuators."""
     known = {**model.actuators, **model.data.get("forces", {})}
     groups = {"ALL": known, "ACTUATORS": model.actuators, "MUSCLES": {}}  # inverse dynamics has no muscles
     state = model.default_state()
     for name in excluded:
+        if name.upper() not in groups and name not in known and name not in model.muscles:
+            names = [*known, *model.muscles]
+            say(f"note: forces_to_exclude has {name!r}, and the model has no such force; {checks.suggest(name, names)}")
         for one in groups.get(name.upper(), {name: known[name]} if name in known else {}).values():
             one.disable(state)
     return state
@@ -337,7 +341,7 @@ def run_so(options: argparse.Namespace) -> None:
         setup.results.mkdir(parents=True, exist_ok=True)
         begin = setup.results / f"{setup.prefix}_StaticOptimization"
         options.output, options.forces = Path(f"{begin}_activation.sto"), Path(f"{begin}_force.sto")
-        Path(f"{begin}_controls.xml").write_text(control_set(activations, steps=False), encoding="utf-8")
+        Path(f"{begin}_controls.xml").write_text(control_set(activations), encoding="utf-8")
     _tell_of_others(setup, [one.name for one in setup.analyses], say)
     if options.output is not None:
         write_sto(options.output, activations)
@@ -350,7 +354,7 @@ def run_so(options: argparse.Namespace) -> None:
 
 def run_analyze(options: argparse.Namespace) -> None:
     """Muscle analysis, joint reactions, induced accelerations, kinematics, actuators, forces."""
-    from ..biomechanics.states import filtered
+    from ..biomechanics.states import MotionRows, filtered, own_state
     from ..importer.formats import load_quietly
     from ..importer.tool_setup import Analysis
     from .analyses import find_and_save
@@ -387,6 +391,8 @@ def run_analyze(options: argparse.Namespace) -> None:
         "start": _first(options.start, setup.start),
         "end": _first(options.end, setup.end),
     }
+    for note in MotionRows(model, motion, own_state(model, None)).notes:
+        say(f"note: {note}")
     for one in asked:
         saved = find_and_save(one, model, motion, options, str(prefix), common, say)
         say(f"{one.name:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")

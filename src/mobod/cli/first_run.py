@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..compiling import Job
 from ..importer.named_models import Choices, find_examples, load_model
-
-if TYPE_CHECKING:
-    from ..compiling import Job
-    from ..integrator import Integrator
+from ..integrator import Integrator
 
 #: How long a model is simulated to see that nothing is missing, of its own time.
 PART = 1e-3

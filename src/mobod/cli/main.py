@@ -10,24 +10,22 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import get_ready
 from ..errors import CommandError, MobodError
+from ..importer.model import Model
 from ..importer.named_models import Loaded, list_examples, summarize
-from ..value.checks import suggest
+from ..integrator import Integrator
+from ..simulation.events import Event, Events
+from ..simulation.trajectory import Trajectory
+from ..system.system import MultibodySystem
+from ..value.checks import all_known
 from ..value.progress import shown
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
 from .run_file import is_run_file, with_run_file, write_run_file
 from .starting import load_and_start
-
-if TYPE_CHECKING:
-    from ..importer.model import Model
-    from ..integrator import Integrator
-    from ..simulation.events import Event, Events
-    from ..simulation.trajectory import Trajectory
-    from ..system.system import MultibodySystem
 
 FIGURES = (".png", ".pdf", ".svg")
 #: What OpenSim keeps states in.
@@ -146,9 +144,7 @@ def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) ->
     interval = options.report_interval
     if interval is None and (options.animate is not None or options.replay is not None):
         interval = min(time / 200.0, 0.02)  # two rows a picture
-    for name in options.quantities:
-        if name not in loaded.quantities and name not in KNOWN:
-            raise CommandError(f"there is no quantity {name!r}; {suggest(name, [*loaded.quantities, *KNOWN])}")
+    all_known("there is no quantity", options.quantities, [*loaded.quantities, *KNOWN], CommandError)
     return simulate(
         loaded.system,
         loaded.state,

@@ -109,11 +109,7 @@ KEYS: dict[str, dict[str, tuple[str, Read]]] = {
         "floor_friction": ("floor_friction", _not_negative),
     },
     "record": {"file": ("record", _path), "quantities": ("quantities", _names), "bodies": ("bodies", _bodies)},
-    "checkpoint": {
-        "file": ("checkpoint", _path),
-        "interval": ("checkpoint_interval", _positive),
-        "resume": ("resume", _truth),
-    },
+    "checkpoint": {"file": ("checkpoint", _path), "interval": ("checkpoint_interval", _positive), "resume": ("resume", _truth)},
     "output": {
         "motion": ("output", _path),
         "plot": ("plot", _path),

@@ -3,31 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import MobodError, ModelError
+from ..mobilizer.consistency import STEP, TRIES, Comparison, Findings, derivative, short
+from ..state.state import State
 from ..value.attributes import named_arguments
 from ..value.stage import Stage
 from ._custom_python import ByImplementation, accelerations_in_ancestor, velocities_in_ancestor
 from .custom import Custom
 from .custom_implementation import CustomImplementation
 
-if TYPE_CHECKING:
-    from ..state.state import State
-
-
-#: Step of the differences in time, for rates of order one: of fourth order, their error is then about 1e-10.
-STEP = 3e-4
-#: How many random configurations are tried to find one at which the constraint has values.
-TRIES = 30
-
 
 @dataclasses.dataclass(frozen=True)
-class ConstraintReport:
+class ConstraintReport(Findings):
     """Result of `check_custom`.
 
     Attributes
@@ -42,20 +33,7 @@ class ConstraintReport:
         What is wrong, a sentence each, with the method and the equation; empty where all is well.
     """
 
-    name: str
     places: int
-    errors: dict[str, float]
-    findings: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        """True if nothing is wrong."""
-        return not self.findings
-
-    def __str__(self) -> str:
-        lines = [f"{self.name}, at {self.places} places: {'all belongs together' if self.ok else 'does not belong together'}"]
-        lines += [f"  {error:9.1e}  {check}" for check, error in self.errors.items()]
-        return "\n".join(lines + [f"- {text}" for text in self.findings])
 
 
 @named_arguments
@@ -148,11 +126,12 @@ def check_custom(
     return report
 
 
-class _Check:
+class _Check(Comparison):
     """Compares, and collects the errors found."""
 
     def __init__(self, constraint: Custom, template: State, tolerance: float, assembled: bool) -> None:
-        self.constraint, self.template, self.tolerance, self.assembled = constraint, template, tolerance, assembled
+        super().__init__(tolerance)
+        self.constraint, self.template, self.assembled = constraint, template, assembled
         self.matter = constraint.get_matter_subsystem()
         self.system = self.matter.get_system()
         for other in self.matter.constraints:  # what others say must not matter, nor whether they can be evaluated here
@@ -160,8 +139,6 @@ class _Check:
                 other.disable(template)
         constraint.enable(template)
         self.mine = constraint.interpreter if isinstance(constraint.interpreter, ByImplementation) else None
-        self.errors: dict[str, float] = {}
-        self.findings: dict[tuple[str, int], str] = {}
 
     def at(self, time: float, q: Array, u: Array) -> State:
         """A state at VELOCITY."""
@@ -228,7 +205,7 @@ class _Check:
         names = _Names(self.mine is not None)
         tree, where = (
             state.tree,
-            f"at q = {_short(state.q_values[: state.tree.nq])}, u = {_short(state.u_values[: state.tree.nu])}",
+            f"at q = {short(state.q_values[: state.tree.nq])}, u = {short(state.u_values[: state.tree.nu])}",
         )
         udot = rng.uniform(-1.0, 1.0, tree.nu)
         q, u, q_dot = state.q_values[: tree.nq].copy(), state.u_values[: tree.nu].copy(), state.q_dot[: tree.nq].copy()
@@ -239,22 +216,22 @@ class _Check:
 
         later = {h: after(h) for h in (-2.0 * STEP, -STEP, STEP, 2.0 * STEP)}
         said = self.of_velocities(state)
-        rate = _rate(lambda h: self.of_positions(later[h])[:p])
+        rate = derivative(lambda h: self.of_positions(later[h])[:p])
         for k in range(p):
             text = (
                 f"equation {k} of {names.position_dot} is {said[k]:.6g} {where}, where {names.position} changes with "
                 f"{rate[k]:.6g}"
             )
-            self._note("velocity errors are the rates of position errors", said[k], rate[k], text, k)
-        rate = _rate(lambda h: self.of_velocities(later[h]))
+            self.note("velocity errors are the rates of position errors", said[k], rate[k], text, k)
+        rate = derivative(lambda h: self.of_velocities(later[h]))
         given = self.of_accelerations(state, udot)
         for k in range(p + v):
             one, other, number = names.levels(k, p)
             text = (
-                f"equation {number} of {one} is {given[k]:.6g} {where}, udot = {_short(udot)}, where {other} changes with "
+                f"equation {number} of {one} is {given[k]:.6g} {where}, udot = {short(udot)}, where {other} changes with "
                 f"{rate[k]:.6g}"
             )
-            self._note("acceleration errors are the rates of velocity errors", given[k], rate[k], text, k)
+            self.note("acceleration errors are the rates of velocity errors", given[k], rate[k], text, k)
         if self.mine is not None:
             self._compare_forces(state, rng, where)
             if not np.array_equal(state.q_values[: tree.nq], q) or not np.array_equal(state.u_values[: tree.nu], u):
@@ -285,19 +262,19 @@ class _Check:
             level, number = _level(k, numbers)
             hint = "; it has the wrong sign" if np.isclose(found[k], -expected[k], rtol=1e-6, atol=1e-9) else ""
             text = (
-                f"a unit multiplier of equation {number} of {names[level]} has the power {found[k]:.6g} on {_short(moving)} in "
+                f"a unit multiplier of equation {number} of {names[level]} has the power {found[k]:.6g} on {short(moving)} in "
                 f"place of u, {where}, where {what[level]} changes by {expected[k]:.6g}: they have to be the same{hint}"
             )
-            self._note("forces are the transpose of errors", found[k], expected[k], text, k)
+            self.note("forces are the transpose of errors", found[k], expected[k], text, k)
         if v:  # linear at least near u: verr(u) changes with G as u does
-            slope = _rate(lambda h: self.of_velocities(self.at(state.time, q, moving * (1.0 + h)))[p:])
+            slope = derivative(lambda h: self.of_velocities(self.at(state.time, q, moving * (1.0 + h)))[p:])
             for k in range(v):
                 power = float(G_v[k] @ moving)
                 text = (
-                    f"a unit multiplier of equation {k} of {names[1]} has the power {power:.6g} on {_short(moving)} in place "
+                    f"a unit multiplier of equation {k} of {names[1]} has the power {power:.6g} on {short(moving)} in place "
                     f"of u, {where}, where calc_velocity_errors changes by {slope[k]:.6g}: they have to be the same"
                 )
-                self._note("forces are the transpose of errors", power, slope[k], text, p + k)
+                self.note("forces are the transpose of errors", power, slope[k], text, p + k)
         for level in range(3):
             if numbers[level]:
                 self._compare_sum_of_forces(level, state, rng, where, names[level])
@@ -310,16 +287,8 @@ class _Check:
         F, f = self.mine.forces(level, state, multipliers)
         parts = [self.mine.forces(level, state, one) for one in np.eye(n)]
         expected = sum(x * np.append(one.ravel(), other) for x, (one, other) in zip(multipliers, parts, strict=True))
-        text = f"{name} is not linear {where}: of multipliers {_short(multipliers)} it is not the sum of what it is of each"
-        self._note("forces are linear in multipliers", np.append(F.ravel(), f), expected, text, level)
-
-    def _note(self, check: str, found: Any, expected: Any, text: str, number: int) -> None:
-        """Compare, and keep the error and, where it is too large, what there is to say."""
-        found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
-        error = float(np.abs(found - expected).max(initial=0.0)) / max(1.0, float(np.abs(expected).max(initial=0.0)))
-        self.errors[check] = max(self.errors.get(check, 0.0), error)
-        if error > self.tolerance:
-            self.findings.setdefault((check, number), text)
+        text = f"{name} is not linear {where}: of multipliers {short(multipliers)} it is not the sum of what it is of each"
+        self.note("forces are linear in multipliers", np.append(F.ravel(), f), expected, text, level)
 
 
 class _Names:
@@ -345,13 +314,3 @@ def _level(k: int, numbers: tuple[int, int, int]) -> tuple[int, int]:
             return level, k
         k -= n
     raise IndexError(k)
-
-
-def _rate(f: Callable[[float], Array]) -> Array:
-    h = STEP
-    return np.asarray((8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h))
-
-
-def _short(x: Any) -> str:
-    """Numbers with six digits."""
-    return "[" + ", ".join(f"{number:.6g}" for number in np.ravel(x)) + "]"

@@ -13,19 +13,17 @@ Source: the conventions of Simbody 3.7, whose x and y of a frame that moves are 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra import vec3
 from ..algebra.arrays import Array
 from ..compiling import generic
+from ..state.state import State
 from . import access
 from ._parameters import BetweenBodies
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

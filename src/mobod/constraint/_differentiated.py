@@ -65,12 +65,7 @@ def _by_mobilizer(entries: list[str], coordinates: list[tuple[int, int]]) -> str
 
 
 def rows_of(
-    error: Function,
-    num_equations: int,
-    num_bodies: int,
-    coordinates: list[tuple[int, int]],
-    num_parameters: int,
-    of_time: bool,
+    error: Function, num_equations: int, num_bodies: int, coordinates: list[tuple[int, int]], num_parameters: int, of_time: bool
 ) -> tuple[Function, Function]:
     """``positions(model, c)`` and ``velocities(model, c)``; coordinates as (mobilizer's place, which)."""
     names = {

@@ -98,11 +98,12 @@ class Operators(Sealed):
         return sum(int(numbers[body.get_mobilized_body_index()]) for body in bodies)
 
     def _place(self, letter: str, numbers: Any, constrained_mobilizer: int, which: int) -> int:
-        n = self._count(numbers, constrained_mobilizer)
-        if not 0 <= which < n:
-            raise IndexError(f"constrained mobilizer {constrained_mobilizer} of {self!r} has {n} {letter}; no number {which}")
-        before = self.constrained_mobilizers[:constrained_mobilizer]
-        return sum(int(numbers[body.get_mobilized_body_index()]) for body in before) + int(which)
+        mobilizer = integer(f"the number of a constrained mobilizer of {self!r}", constrained_mobilizer)
+        n, i = self._count(numbers, mobilizer), integer(f"the number of a {letter} of a constrained mobilizer", which)
+        if not 0 <= i < n:
+            raise IndexError(f"constrained mobilizer {mobilizer} of {self!r} has {n} {letter}; no number {i}")
+        before = self.constrained_mobilizers[:mobilizer]
+        return sum(int(numbers[body.get_mobilized_body_index()]) for body in before) + i
 
     def _whole(self, letter: str, numbers: Any, first: Any, index: int) -> int:
         rest = integer(f"the number of a constrained {letter} of {self!r}", index)

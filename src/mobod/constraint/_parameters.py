@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..decoration.geometry import Brick, Decoration
+from ..mobilizer.base import MobilizedBody
 from ..state.parameters import named
+from ..state.state import State
 from ..value import Transform, checks
 from .base import Constraint, Line, Mark
 from .floats import OnePosition
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 E = TypeVar("E")
 

@@ -9,7 +9,7 @@ Source: the conventions of Simbody 3.7.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -20,13 +20,11 @@ from ..algebra.memory import load3, load9
 from ..algebra.scalar import zero
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from . import access
 from ._parameters import BETWEEN, FIRST, SECOND, Equations, Line, Mark, displayed, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic
@@ -143,9 +141,7 @@ class Ball(Equations):
     get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
     get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
     get_default_station1, set_default_station1, get_station1, set_station1 = parameters.vector(
-        "station1",
-        "length",
-        "the point on the first body, from its origin and in its frame",
+        "station1", "length", "the point on the first body, from its origin and in its frame"
     ).accessors()
     get_default_station2, set_default_station2, get_station2, set_station2 = parameters.vector(
         "station2", "length", "the point on the second body, likewise"

@@ -155,7 +155,7 @@ class Constraint(Parametrized, Operators):
 
     def get_mobilized_body_from_constrained_body(self, constrained_body: int) -> MobilizedBody:
         """One of these bodies."""
-        return self._one(self.constrained_bodies, constrained_body, "constrained bodies")
+        return checks.one_of(self.constrained_bodies, constrained_body, self, "constrained bodies")
 
     def get_num_constrained_mobilizers(self) -> int:
         """Number of mobilizers that it puts generalized forces on."""
@@ -163,12 +163,7 @@ class Constraint(Parametrized, Operators):
 
     def get_mobilized_body_from_constrained_mobilizer(self, constrained_mobilizer: int) -> MobilizedBody:
         """The body of one of these mobilizers."""
-        return self._one(self.constrained_mobilizers, constrained_mobilizer, "constrained mobilizers")
-
-    def _one(self, found: list[MobilizedBody], index: int, what: str) -> MobilizedBody:
-        if not 0 <= index < len(found):
-            raise IndexError(f"{self!r} has {len(found)} {what}; no number {index}")
-        return found[index]
+        return checks.one_of(self.constrained_mobilizers, constrained_mobilizer, self, "constrained mobilizers")
 
     def get_ancestor_mobilized_body(self) -> MobilizedBody:
         """The outermost common ancestor of all constrained bodies, which can be one of them; Ground where there are none."""

@@ -9,7 +9,7 @@ A positive multiplier is a torque -f x b on the follower. Source: the convention
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,12 @@ from ..algebra.scalar import zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
+from ..state.state import State
 from ..value.checks import finite
 from ..value.rows import in_rows
 from . import _relative, access
 from ._parameters import FIRST, SECOND, Mark, OneEquation, displayed, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

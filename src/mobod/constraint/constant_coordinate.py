@@ -5,18 +5,16 @@ perr = q - value     verr = q_dot     aerr = q_dot_dot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, one, zero
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value.checks import finite
 from . import access
 from .one_coordinate import OfOneValue
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 @generic
@@ -70,13 +68,7 @@ class ConstantCoordinate(OfOneValue):
     routine = access.by_address(positions, velocities)
 
     def __init__(
-        self,
-        mobod: MobilizedBody,
-        which_q: int,
-        value: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        self, mobod: MobilizedBody, which_q: int, value: float, *, disabled_by_default: bool = False, name: str | None = None
     ) -> None:
         super().__init__(mobod, which_q, value, equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
 

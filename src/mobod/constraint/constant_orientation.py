@@ -5,19 +5,17 @@ The equations are those of `_orientation`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import decoration
 from ..algebra.arrays import Array
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Rotation, Transform
 from . import _orientation, access
 from ._parameters import Equations, Mark, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

@@ -5,17 +5,15 @@ verr = u - value     aerr = udot
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, one, zero
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value.checks import finite
 from . import access
 from .one_coordinate import OfOneSpeed
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 @generic

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,15 +13,12 @@ from ..decoration.geometry import Decoration
 from ..decoration.of_users import users_decorations
 from ..errors import ModelError
 from ..state.of_each import all_numbers, of_each
+from ..state.state import State
 from ..value import checks
 from ._custom_compiled import CompiledFunctions, freeze, routine_of, takes_time, try_out
 from ._custom_python import ByImplementation
-from .base import Constraint, bodies_named
+from .base import AnyBody, Constraint, bodies_named
 from .custom_implementation import CustomImplementation
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
 
 
 class Custom(Constraint):

@@ -11,7 +11,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError, TopologyError
 from ..state.stage_hooks import StageHooks
 from ..value import Rotation, Transform
-from ..value.checks import flag
+from ..value.checks import flag, one_of
 from .base import AnyBody, bodies_named
 
 if TYPE_CHECKING:
@@ -158,11 +158,11 @@ class CustomImplementation(StageHooks):
 
     def get_mobilized_body_from_constrained_body(self, constrained_body: int) -> MobilizedBody:
         """One of these bodies."""
-        return self._one(self.declared_bodies, constrained_body, "constrained bodies")
+        return one_of(self.declared_bodies, constrained_body, self, "constrained bodies")
 
     def get_mobilized_body_from_constrained_mobilizer(self, constrained_mobilizer: int) -> MobilizedBody:
         """The body of one of these mobilizers."""
-        return self._one(self.declared_mobilizers, constrained_mobilizer, "constrained mobilizers")
+        return one_of(self.declared_mobilizers, constrained_mobilizer, self, "constrained mobilizers")
 
     def get_ancestor_mobilized_body(self) -> MobilizedBody:
         """The Ancestor body; Ground where there is no constrained body."""
@@ -180,16 +180,11 @@ class CustomImplementation(StageHooks):
         """Say that something topological changed: `MultibodySystem.realize_topology` has to be called again."""
         self.declared_matter.invalidate_topology()
 
-    def _one(self, found: list[MobilizedBody], index: int, what: str) -> MobilizedBody:
-        if not 0 <= index < len(found):
-            raise IndexError(f"{self!r} has {len(found)} {what}; no number {index}")
-        return found[index]
-
     # ------------------------------------------------------------------------------------------ of mobilizers
 
     def _place(self, state: State, mobilizer: int, which: int, letter: str) -> int:
         """The index of a mobilizer's q (or u) among the constrained ones."""
-        body = self._one(self.declared_mobilizers, mobilizer, "constrained mobilizers")
+        body = one_of(self.declared_mobilizers, mobilizer, self, "constrained mobilizers")
         numbers = state.tree.num_q if letter == "q" else state.tree.num_u
         n = numbers[body.get_mobilized_body_index()]
         if not 0 <= which < n:
@@ -211,7 +206,7 @@ class CustomImplementation(StageHooks):
     def get_one_q_dot_from_state(self, state: State, mobilizer: int, which_q: int) -> float:
         """The same from the state; for methods of accelerations, and for hooks from `realize_velocity` on."""
         state.need_velocities(
-            self._one(self.declared_mobilizers, mobilizer, "constrained mobilizers"), "get_one_q_dot_from_state"
+            one_of(self.declared_mobilizers, mobilizer, self, "constrained mobilizers"), "get_one_q_dot_from_state"
         )
         return self._from_state(state, mobilizer, which_q, "q", state.record.q_dot[:, 0])
 
@@ -263,7 +258,7 @@ class CustomImplementation(StageHooks):
 
     def get_body_transform_from_state(self, state: State, body: int) -> Transform:
         """X_AB from the state; for methods of velocities and accelerations, and of forces."""
-        X_GB = self._one(self.declared_bodies, body, "constrained bodies").get_body_transform(state)
+        X_GB = one_of(self.declared_bodies, body, self, "constrained bodies").get_body_transform(state)
         return ~self.get_ancestor_mobilized_body().get_body_transform(state) @ X_GB
 
     def get_body_rotation_from_state(self, state: State, body: int) -> Rotation:
@@ -293,7 +288,7 @@ class CustomImplementation(StageHooks):
         """V_AB from the state; for methods of accelerations."""
         from ._custom_python import velocities_in_ancestor
 
-        self._one(self.declared_bodies, body, "constrained bodies")
+        one_of(self.declared_bodies, body, self, "constrained bodies")
         state.need_velocities(self.declared_bodies[body], "get_body_velocity_from_state")
         V: Array = velocities_in_ancestor(state, self.get_ancestor_mobilized_body(), self.declared_bodies)[body]
         return V

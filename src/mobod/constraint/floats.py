@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..state.state import State
 from .base import Constraint
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class OneAcceleration(Constraint):

@@ -17,7 +17,7 @@ are parallel below an angle of 1e-10. Source: the conventions of Simbody 3.7; th
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -29,15 +29,12 @@ from ..algebra.order import larger, size_of
 from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Rotation, Transform
 from ..value.checks import flag, positive
 from . import _contact, _relative, access
 from ._parameters import FIRST, SECOND, Mark, body_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
-
+from .base import AnyBody
 
 #: The square of the sine below which lines are parallel.
 PARALLEL = 1e-20

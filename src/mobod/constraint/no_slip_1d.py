@@ -10,7 +10,7 @@ Source: the conventions of Simbody 3.7.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -19,17 +19,14 @@ from ..algebra import vec3
 from ..algebra.memory import load3
 from ..compiling import generic
 from ..errors import TopologyError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from . import _relative, access
 from ._parameters import BETWEEN, BetweenBodies, Mark, displayed
-from .base import bodies_named
+from .base import AnyBody, bodies_named
 from .floats import OneVelocity
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .base import AnyBody
 
 
 @generic

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ModelError
 from ..function import Function
+from ..mobilizer.base import MobilizedBody
 from .base import bodies_named, one_of
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
 
 Arguments = list[tuple["MobilizedBody", int]]
 

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from .base import Constraint, one_of
 from .floats import OneAcceleration
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
 
 
 class OfOneCoordinate(OneAcceleration):
@@ -69,13 +67,7 @@ class OfOneSpeed(OfOneValue):
     _equations: ClassVar[tuple[int, int, int]]
 
     def __init__(
-        self,
-        mobod: MobilizedBody,
-        which_u: int,
-        value: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        self, mobod: MobilizedBody, which_u: int, value: float, *, disabled_by_default: bool = False, name: str | None = None
     ) -> None:
         rows = self._equations
         super().__init__(mobod, which_u, value, equations=rows, disabled_by_default=disabled_by_default, name=name)

@@ -8,7 +8,7 @@ on the follower, at its point. Source: the conventions of Simbody 3.7.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -16,14 +16,12 @@ from .. import decoration
 from ..algebra import vec3
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Rotation, Transform
 from ..value.checks import finite
 from . import _relative, access
 from ._parameters import SECOND, Mark, OneEquation, across, displayed, index_of, plane
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic
@@ -122,12 +120,7 @@ class PointInPlane(OneEquation):
     get_default_plane_height, set_default_plane_height, get_plane_height, set_plane_height = parameters.scalar(
         "plane_height", "length", finite, "the distance of the plane along the normal"
     ).accessors()
-    (
-        get_default_follower_station,
-        set_default_follower_station,
-        get_follower_station,
-        set_follower_station,
-    ) = parameters.vector(
+    get_default_follower_station, set_default_follower_station, get_follower_station, set_follower_station = parameters.vector(
         "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 

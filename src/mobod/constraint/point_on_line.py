@@ -9,7 +9,7 @@ choice. A positive multiplier is a force along -x, or -y, on the follower, at it
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,15 +19,13 @@ from ..algebra import vec3
 from ..algebra.arrays import Array
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from ..value.checks import unit
 from ..value.rows import in_rows, unit as units
 from . import _relative, access
 from ._parameters import FIRST, SECOND, Equations, Mark, across, displayed, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic
@@ -156,12 +154,7 @@ class PointOnLine(Equations):
     get_default_point_on_line, set_default_point_on_line, get_point_on_line, set_point_on_line = parameters.vector(
         "point_on_line", "length", "the point on the line, in its body"
     ).accessors()
-    (
-        get_default_follower_station,
-        set_default_follower_station,
-        get_follower_station,
-        set_follower_station,
-    ) = parameters.vector(
+    get_default_follower_station, set_default_follower_station, get_follower_station, set_follower_station = parameters.vector(
         "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 

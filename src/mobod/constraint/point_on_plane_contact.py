@@ -6,7 +6,7 @@ plane's frame, which are fixed on the other: one equation of positions, two of v
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -16,13 +16,11 @@ from ..algebra.arrays import Array
 from ..algebra.memory import load9
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from . import _contact, _relative, access
 from ._parameters import SECOND, Mark, displayed, index_of, plane
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic
@@ -118,12 +116,7 @@ class PointOnPlaneContact(_contact.Contact):
     get_default_plane_frame, set_default_plane_frame, get_plane_frame, set_plane_frame = parameters.frame(
         "plane_frame", "the frame of the plane, whose z axis is the normal"
     ).accessors()
-    (
-        get_default_follower_station,
-        set_default_follower_station,
-        get_follower_station,
-        set_follower_station,
-    ) = parameters.vector(
+    get_default_follower_station, set_default_follower_station, get_follower_station, set_follower_station = parameters.vector(
         "follower_station", "length", "the point on the follower, from its origin and in its frame"
     ).accessors()
 

@@ -9,7 +9,7 @@ coincide, u is taken along x. The error is a length, not a length squared.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,14 +22,12 @@ from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
+from ..state.state import State
 from ..value.checks import finite, shown
 from ..value.rows import in_rows, positive
 from . import access
 from ._parameters import BETWEEN, FIRST, SECOND, Line, Mark, OneEquation, body_of, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic
@@ -139,9 +137,7 @@ class Rod(OneEquation):
     get_body1_mobilized_body_index = index_of("body1", 0, "the first one")
     get_body2_mobilized_body_index = index_of("body2", 1, "the second one")
     get_default_station1, set_default_station1, get_station1, set_station1 = parameters.vector(
-        "station1",
-        "length",
-        "the point on the first body, from its origin and in its frame",
+        "station1", "length", "the point on the first body, from its origin and in its frame"
     ).accessors()
     get_default_station2, set_default_station2, get_station2, set_station2 = parameters.vector(
         "station2", "length", "the point on the second body, likewise"

@@ -7,7 +7,7 @@ Source: the conventions of Simbody 3.7.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,12 @@ from ..algebra.arrays import Array
 from ..algebra.memory import load9
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from ..value.checks import flag, positive
 from . import _contact, _relative, access
 from ._parameters import SECOND, Mark, body_of, displayed, plane
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

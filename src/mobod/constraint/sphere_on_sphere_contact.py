@@ -12,7 +12,7 @@ z is the Ancestor's z axis and does not turn. Source: the conventions of Simbody
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -24,14 +24,12 @@ from ..algebra.memory import load9
 from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Rotation, Transform
 from ..value.checks import flag, positive
 from . import _contact, _relative, access
 from ._parameters import FIRST, SECOND, Mark, across, body_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

@@ -5,19 +5,17 @@ The first three are those of `ConstantOrientation`, the last three those of `Bal
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import decoration
 from ..algebra.arrays import Array
 from ..compiling import generic
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform
 from . import _orientation, access, ball
 from ._parameters import BETWEEN, Equations, Line, Mark, displayed, index_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import AnyBody
+from .base import AnyBody
 
 
 @generic

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..value.annotations import State
 
 #: Of the least half length of the smaller of two surfaces, the depth from which on they are said to be deep in each other.
 DEEP = 0.2

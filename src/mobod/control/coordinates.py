@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..force.base import listed_mobilities, mobilities as numbered
 from ..tree import sampling
+from .custom import Custom
 from .input import Input, Packing
-
-if TYPE_CHECKING:
-    from .custom import Custom
 
 
 class Coordinates(Input):

@@ -11,22 +11,20 @@ Source: Coulter 1992, Implementation of the Pure Pursuit Path Tracking Algorithm
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..force.base import listed_mobilities
+from ..force.subsystem import GeneralForceSubsystem
+from ..mobilizer.base import MobilizedBody
 from ..value.checks import finite, numbers, positive
 from .coordinates import Coordinates
 from .custom import Custom
 from .pose import Pose
 from .velocity import Velocity
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..mobilizer.base import MobilizedBody
 
 #: Parameters before the path: how many steer, v_0, L, T, d_0, kp, kd, k.
 _BEFORE = 8
@@ -156,12 +154,7 @@ class Driver(Custom):
         gains = numbers("steering_gains", steering_gains)
         if gains.shape != (2,) or not np.isfinite(gains).all():
             raise ValueError(f"steering_gains are two finite numbers, kp and kd, not {steering_gains!r}")
-        values = {
-            "speed": speed,
-            "wheelbase": wheelbase,
-            "preview_time": preview_time,
-            "preview_distance": preview_distance,
-        }
+        values = {"speed": speed, "wheelbase": wheelbase, "preview_time": preview_time, "preview_distance": preview_distance}
         own = [positive(f"{what} of a Driver", value) for what, value in values.items()]
         super().__init__(
             forces,

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..force.base import check_forces, listed_mobilities
+from ..force.subsystem import GeneralForceSubsystem
 from ..function import Function
 from ..state.of_each import Present, Rows, of_each
+from ..state.state import State
 from ..value import rows
 from ..value.checks import numbers, shown
 from .coordinates import Coordinates
@@ -19,10 +21,6 @@ from .custom import Custom, some_of_each
 from .input import Input
 from .reference import Reference
 from .sensor import Sensor
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..state.state import State
 
 
 def to_target(x: Any, parameters: Any) -> Any:

@@ -8,15 +8,13 @@ Source: Astrom and Hagglund 2006, section 3.5.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.arrays import ArrayLike
+from ..force.subsystem import GeneralForceSubsystem
 from ..function import Function
 from ..value.checks import positive
 from .pd import PD
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
 
 
 def with_integral(error: Any, rate: Any, low: Any, high: Any, memory: Any, parameters: Any) -> Any:

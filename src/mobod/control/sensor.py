@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from ..tree import sampling
 from ..value.checks import integer, not_negative
+from .custom import Custom
 from .input import Input, Packing
-
-if TYPE_CHECKING:
-    from .custom import Custom
 
 
 class Sensor(Input):

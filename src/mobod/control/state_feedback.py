@@ -8,18 +8,16 @@ A quaternion and its negative are the same orientation: the one that is nearer t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import ArrayLike
 from ..errors import ModelError
 from ..force.base import check_forces, listed_mobilities
+from ..force.subsystem import GeneralForceSubsystem
 from ..value.checks import numbers
 from .custom import Custom
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
 
 
 class StateFeedback(Custom):

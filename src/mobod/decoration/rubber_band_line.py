@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from ..algebra.arrays import Array
-
-if TYPE_CHECKING:
-    from ..state.state import State
+from ..state.state import State
 
 #: A body's number, and a station of it.
 End: TypeAlias = tuple[int, Array]

@@ -27,6 +27,7 @@ from ..compiling import apart, generic
 from ..force.routines import GEOMETRY, LAW, RATE
 from ..state.fields import Record
 from .columns import MOVED, add_lane, carried, fill_body, load3_lane, move, put_column, turning
+from .local import clear_body, clear_mobilizer
 
 #: Columns of the table of groups: where their elements, bodies, mobilizers, columns and rows begin and end.
 ELEMENTS, BODIES, MOBILIZERS, COLUMNS, ROWS, OF_GROUP = 0, 2, 4, 6, 8, 10
@@ -46,22 +47,13 @@ def _clear(rows: Any, first: int, end: int, members: Any, n: int, o: Any) -> Non
         store(rows, n + members[at], 0, o)
 
 
+# fmt: off
 @generic
 def _seed(
-    model: Record,
-    lane: int,
-    groups: Any,
-    g: int,
-    members: Any,
-    first: int,
-    last: int,
-    body_of: Any,
-    N: Any,
-    columns: Any,
-    flat: Any,
-    seeds: Any,
-    dual: Record,
+    model: Record, lane: int, groups: Any, g: int, members: Any, first: int, last: int, body_of: Any, N: Any, columns: Any,
+    flat: Any, seeds: Any, dual: Record,
 ) -> None:
+    # fmt: on
     """Columns from *first* to before *last*, with the coordinates of mobilizers that the paths name."""
     o = zero(load(seeds, 0, 0))
     for i in range(seeds.shape[0]):
@@ -77,21 +69,13 @@ def _seed(
                     store_tangent(dual.q, i, 0, t, load_lane(N, i, k, lane))
 
 
+# fmt: off
 @generic
 def _move(
-    model: Record,
-    lane: int,
-    groups: Any,
-    g: int,
-    members: Any,
-    bodies: Any,
-    A: Any,
-    carrier: Any,
-    seeds: Any,
-    nu: int,
-    wide: Any,
-    dual: Record,
+    model: Record, lane: int, groups: Any, g: int, members: Any, bodies: Any, A: Any, carrier: Any, seeds: Any, nu: int,
+    wide: Any, dual: Record,
 ) -> None:
+    # fmt: on
     """Bodies move along the columns; what their velocities change by beside that, by u."""
     for at in range(groups[g, BODIES], groups[g, BODIES + 1]):
         b = members[at]
@@ -120,31 +104,18 @@ def _unseed(model: Record, lane: int, groups: Any, g: int, members: Any, asked: 
 @generic
 def _clear_pushed(model: Record, groups: Any, g: int, members: Any, dual: Record) -> None:
     for at in range(groups[g, BODIES], groups[g, BODIES + 1]):
-        for i in range(6):
-            store(dual.body_forces, members[at], i, 0.0)
+        clear_body(members[at], dual)
     for at in range(groups[g, MOBILIZERS], groups[g, MOBILIZERS + 1]):
-        b = members[at]
-        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-            store(dual.mobility_forces, i, 0, 0.0)
+        clear_mobilizer(model, members[at], dual)
 
 
+# fmt: off
 @generic
 def _project(
-    model: Record,
-    lane: int,
-    groups: Any,
-    g: int,
-    members: Any,
-    way: Any,
-    bodies: Any,
-    columns: Any,
-    seeds: Any,
-    carrier: Any,
-    nu: int,
-    flat: Any,
-    wide: Any,
-    dual: Record,
+    model: Record, lane: int, groups: Any, g: int, members: Any, way: Any, bodies: Any, columns: Any, seeds: Any, carrier:
+    Any, nu: int, flat: Any, wide: Any, dual: Record,
 ) -> None:
+    # fmt: on
     """The unit's force on each mobility, and what it changes by beyond being carried along."""
     o = zero(load(seeds, 0, 0))
     for at in range(groups[g, ROWS], groups[g, ROWS + 1]):
@@ -196,22 +167,13 @@ def _law(address: int, e: int, z: int, num_z: int, l: Any, v: Any, dual: Record)
     return bare(load(out, 0, 0)), load_tangent(out, 0, 0, _BY_LENGTH), load_tangent(out, 0, 0, _BY_SPEED)
 
 
+# fmt: off
 @generic
 def _add_rest(
-    lane: int,
-    groups: Any,
-    g: int,
-    members: Any,
-    whole: bool,
-    z: int,
-    num_z: int,
-    force: float,
-    nu: int,
-    flat: Any,
-    dual: Record,
-    F: Any,
-    T: Any,
+    lane: int, groups: Any, g: int, members: Any, whole: bool, z: int, num_z: int, force: float, nu: int, flat: Any, dual:
+    Record, F: Any, T: Any,
 ) -> None:
+    # fmt: on
     """By z and time where *whole*; and wrenches that follow."""
     out = dual.body_forces
     by_time = load_tangent(out, 0, 0, _BY_TIME)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..tree.tree import Tree
 
 _zeros = np.zeros  # one lookup less
-_kernel = kernels.calc_accelerations_derivatives
+_kernel, _whole_kernel = kernels.calc_derivatives, of_state.calc_derivatives
 _ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
 #: Fields of a state's own that decide whether gravity is all that acts.
 _DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
@@ -169,75 +169,52 @@ class Sweep:
         self.carrier = np.zeros(tree.nb, np.int64)
         for b in range(1, tree.nb):
             self.carrier[b] = b if tree.num_u[b] else self.carrier[tree.fields["parent"][b]]
-        self._of_tree = self.bent, slopes
         #: For derivatives of many states, see `forward_dynamics_derivatives`.
         self.runs = runs_of(tree)
         self.own_blocks = own_blocks_of(tree, slopes, self.runs)
-        self._no_bends = np.zeros((1, kernels.NUMBERS_OF_BENDS))
-        self._nu = nu = tree.nu
-        self._counts = tree.nb, nu
-        self._pool: list[tuple[Array, ...]] = []
-        self._no_z, self._no_forces = np.zeros((nu, 0)), np.zeros(0)  # without numbers that anybody could change
+        self._tree, self._nu = tree, tree.nu
+        self._pool: list[tuple[Any, ...]] = []
+        # without numbers that anybody could change
+        self._no_z, self._none = np.zeros((tree.nu, 0)), np.zeros(0)
 
-    def _work(self) -> tuple[Array, ...]:
-        """Scratch of the kernel that is not in use, else new."""
-        try:
-            return self._pool.pop()
-        except IndexError:
-            return kernels.make_work(*self._counts)
+    def _made_work(self) -> tuple[Any, ...]:
+        """All that the kernel takes beside a state: scratch, and what is the tree's."""
+        tree, nu, no_bends = self._tree, self._nu, np.zeros((1, kernels.NUMBERS_OF_BENDS))
+        accelerations = np.zeros((nu, 1)), np.zeros((tree.nb, 6))
+        return *kernels.make_work(tree.nb, nu), *_scratch_of_inverse(tree), *accelerations, no_bends, self.bent, self.slopes
 
-    def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
-        """Derivatives of inverse dynamics by q and u, at *u_dot* and the accelerations of the bodies."""
-        nu = self._nu
-        if nu == 0:
-            return np.zeros((0, 0)), np.zeros((0, 0))
-        work, out = self._work(), np.empty((2, nu, nu))
-        given = (
-            state.block,
-            A.reshape(-1, 6),
-            u_dot,
-            self._no_bends,
-            self.bent,
-            self.slopes,
-            self.carrier,
-            work[0][:0],
-            *work,
-            out,
-        )
-        kernels.calc_derivatives(*given)
-        self._pool.append(work)
-        return out[0], out[1]
-
-    def accelerations_at(self, system: Any, state: State, q: Any, u: Any, forces: Any = None) -> ForwardDynamicsDerivatives:
-        """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'.
+    def _call(self, state: State, routine: Any, valid: int, q: Any, u: Any, forces: Any, u_dot: Any) -> Any:
+        """The kernel's result, or its status.
 
         It is written for its own time, which is a sixth of a small robot's: no name twice, no tuple taken apart.
         """
-        if self._nu == 0:
-            system.realize(state, q=q, u=u, mobility_forces=forces)
-            return self.accelerations(system, state)
-        pool = self._pool
-        try:  # as `_work`
+        pool, num_z = self._pool, len(state.z_values)
+        try:
             work = pool.pop()
         except IndexError:
-            work = kernels.make_work(*self._counts)
+            work = self._made_work()
+        # fmt: off
         found: Any = (_kernel.code or _kernel.load())(
-            state.block,
-            system.plain_routine,
-            0,
-            state.q_values,
-            state.u_values,
-            q,
-            u,
-            self._no_forces if forces is None else forces,
-            self._no_bends,
-            self._of_tree,
-            work,
-            state.scratch or matrix_sweep.make_scratch(state),
-            ForwardDynamicsDerivatives,
-            self._no_z,
+            state.block, routine, valid, state.q_values, state.u_values, q, u, forces, u_dot, work,
+            ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z,
         )
+        # fmt: on
         pool.append(work)
+        return found
+
+    def residual(self, state: State, u_dot: Array) -> tuple[Array, Array]:
+        """Derivatives of inverse dynamics by q and u, at *u_dot*."""
+        if self._nu == 0:
+            return _zeros((0, 0)), _zeros((0, 0))
+        found = self._call(state, 0, _REALIZED, state.q_values, state.u_values, self._none, u_dot)
+        return found.q, found.u
+
+    def accelerations_at(self, system: Any, state: State, q: Any, u: Any, forces: Any = None) -> ForwardDynamicsDerivatives:
+        """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'."""
+        found: Any = NOT_PLAIN
+        if self._nu:
+            none = self._none
+            found = self._call(state, system.plain_routine, 0, q, u, none if forces is None else forces, none)
         if type(found) is int:
             if found != NOT_PLAIN:
                 state.invalidate_q()
@@ -246,40 +223,18 @@ class Sweep:
             return self.accelerations(system, state)
         state.valid = _REALIZED
         state.stage_number = _ACCELERATION
-        return self._with_z(state, found) if len(state.z_values) else found
+        return found
 
     def accelerations(self, system: Any, state: State) -> ForwardDynamicsDerivatives:
         """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
-        q, u = state.q_values, state.u_values
+        none = self._none
         if self._nu == 0:
-            none = _zeros((0, 0))
-            return self._with_z(state, ForwardDynamicsDerivatives(none, none, self._no_z, none, _zeros(0)))
-        work = self._work()
-        found: Any = (_kernel.code or _kernel.load())(
-            state.block,
-            system.plain_routine,
-            state.valid,
-            q,
-            u,
-            q,
-            u,
-            self._no_forces,
-            self._no_bends,
-            self._of_tree,
-            work,
-            state.scratch or matrix_sweep.make_scratch(state),
-            ForwardDynamicsDerivatives,
-            self._no_z,
-        )
-        self._pool.append(work)
-        if type(found) is int:
-            system.explain(state, found)
-        state.valid |= _REALIZED
-        return self._with_z(state, found) if len(state.z_values) else found
-
-    def _with_z(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
-        """The same with zeros by the state's z, of which u_dot does not depend here."""
-        return found._replace(z=_zeros((self._nu, len(state.z_values))))
+            square = _zeros((0, 0))
+            return ForwardDynamicsDerivatives(square, square, _zeros((0, len(state.z_values))), square, none)
+        if validity.EVERYTHING & ~state.valid:
+            system.compute(state, _REALIZED)
+        found: ForwardDynamicsDerivatives = self._call(state, 0, state.valid, state.q_values, state.u_values, none, none)
+        return found
 
 
 #: Where the block has what a state may have of its own; of short cuts a record of Duals takes none.
@@ -291,7 +246,7 @@ class Whole(Sweep):
 
     def __init__(self, system: Any, tree: Tree, parts: Parts, of_inverse: Parts) -> None:
         super().__init__(system, tree, parts.slopes)
-        self._tree, self.parts, self._in_python = tree, parts, np.flatnonzero(self.bent == 2).tolist()
+        self.parts, self._in_python = parts, np.flatnonzero(self.bent == 2).tolist()
         #: Whether a record of Duals of a state without own parameters has nothing to be told beside what kernels copy.
         self._is_plain = not (self._in_python or tree.counts["bristle_rows"])
         self._constrained = len(parts.rows) > 0
@@ -321,14 +276,15 @@ class Whole(Sweep):
         self._addresses = np.array(addresses, np.int64)
 
     def _work(self) -> tuple[Any, ...]:
+        """Scratch that is not in use, else new."""
         try:
             return self._pool.pop()
         except IndexError:
-            return self._made_work(self.parts.plan)
+            return self._made_work()
 
-    def _made_work(self, plan: Plan) -> tuple[Any, ...]:
+    def _made_work(self, plan: Plan | None = None) -> tuple[Any, ...]:
         """A record of Duals, and what kernels take beside a state, see `derivative.of_state`."""
-        tree, parts, nu = self._tree, self.parts, self._nu
+        tree, parts, nu, plan = self._tree, self.parts, self._nu, plan or self.parts.plan
         duals: Any = tree.new_record(False, True)
         for name in SHORTCUTS:  # zero is always right
             duals.share(name, np.zeros_like(tree.fields[name]))
@@ -337,8 +293,6 @@ class Whole(Sweep):
         eights = LANES * -(-nu // LANES)
         wide = 2 * eights + tree.nz + 1 if len(parts.rows) else 0
         pack = aligned_zeros(nu + m, PACKED * LANES).reshape(-1, PACKED, LANES)
-        flat_inv, wide_inv = _both(matrix_sweep.scratch_rows(nu, tree.num_slots), nu)
-        flat_inv[matrix_sweep.PLACES] = np.arange(flat_inv.shape[1])
         tables, crossings, used, touching, asked, acted, points = plan.for_kernels()
         of_plan = (
             duals.block,
@@ -367,11 +321,11 @@ class Whole(Sweep):
                 *_both(m, wide),
             ),
             *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((m, nu)), np.zeros((m, m)), np.zeros((nu, m))),
-            *(pack, flat_inv, wide_inv),
+            *(pack, *_scratch_of_inverse(tree)),
             *self._groups_of_one,
         )
         of_many = *self._scratch_of_many(plan), *(np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
-        return *of_plan, *of_tree, *kernels.make_work(*self._counts), *of_parts, *of_one, *solving, *of_many
+        return *of_plan, *of_tree, *kernels.make_work(tree.nb, nu), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
         """Numbers of columns that carry bodies, and scratch, see `couplings`; nothing where there are few."""
@@ -402,10 +356,9 @@ class Whole(Sweep):
 
     def motion_of_bodies(self, state: State, u_dot: Array, A: Array) -> MotionOfBodies:
         """Derivatives of the motion of bodies, which at *u_dot* have accelerations *A*."""
-        work, q, u = self._work(), state.q_values, state.u_values
+        work = self._work()
         self._put(state, work)
-        code: Any = _whole_kernel.code or _whole_kernel.load()
-        code(state.block, 0, _REALIZED, q, u, q, u, self._no_forces, u_dot, work, ForwardDynamicsDerivatives, self._no_z)
+        self._run(state, work, 0, _REALIZED, state.q_values, state.u_values, self._none, u_dot)
         found = MotionOfBodies(state, A, work[of_state.RIGID], work[of_state.PARTS + 4], self.parts.plan.pattern.ways)
         self._pool.append(work)
         return found
@@ -431,65 +384,35 @@ class Whole(Sweep):
         self._departed.add(id(duals))
         self._pool.append(work)
 
-    def residual(self, state: State, u_dot: Array, A: Array) -> tuple[Array, Array]:
+    def residual(self, state: State, u_dot: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics by q and u, at *u_dot*."""
         if self._nu == 0:
             return _zeros((0, 0)), _zeros((0, 0))
         pool = self._pool if self._of_inverse is self.parts.plan else self._pool_of_inverse
         work = pool.pop() if pool else self._made_work(self._of_inverse)
         self._put(state, work)
-        q, u = state.q_values, state.u_values
-        found: Any = (_whole_kernel.code or _whole_kernel.load())(
-            *(state.block, 0, _REALIZED, q, u, q, u, self._no_forces, u_dot, work, ForwardDynamicsDerivatives, self._no_z)
-        )
+        found = self._run(state, work, 0, _REALIZED, state.q_values, state.u_values, self._none, u_dot)
         pool.append(work)
         return found.q, found.u
 
-    def accelerations_at(self, system: Any, state: State, q: Any, u: Any, forces: Any = None) -> ForwardDynamicsDerivatives:
-        """`accelerations` at *q* and *u*, where the state is realized with *forces* beside the elements'."""
-        found = self._call(system, state, 0, q, u, self._no_forces if forces is None else forces)
-        if type(found) is int:
-            if found != NOT_PLAIN:
-                state.invalidate_q()
-                system.explain(state, found)
-            system.realize(state, q=q, u=u, mobility_forces=forces)
-            return self.accelerations(system, state)
-        state.valid = _REALIZED
-        state.stage_number = _ACCELERATION
-        return found
-
-    def accelerations(self, system: Any, state: State) -> ForwardDynamicsDerivatives:
-        """Derivatives of the state's u_dot by q, u, z, mobility forces and time, where it is realized unless it is."""
-        if validity.EVERYTHING & ~state.valid:
-            system.compute(state, _REALIZED)
-        return self._call(system, state, state.valid, state.q_values, state.u_values, self._no_forces)
-
-    def _call(self, system: Any, state: State, valid: int, q: Any, u: Any, forces: Any) -> Any:
-        """The kernel's result, or its status; written for its own time, as `Sweep.accelerations_at`."""
-        num_z = len(state.z_values)
-        try:  # as `_work`
-            work = self._pool.pop()
-        except IndexError:
-            work = self._made_work(self.parts.plan)
+    def _call(self, state: State, routine: Any, valid: int, q: Any, u: Any, forces: Any, u_dot: Any) -> Any:
+        work = self._work()
         if state.own_fields or self._departed or not self._is_plain:
             self._put(state, work)
-        found: Any = (_whole_kernel.code or _whole_kernel.load())(
-            state.block,
-            system.plain_routine,
-            valid,
-            state.q_values,
-            state.u_values,
-            q,
-            u,
-            forces,
-            self._no_forces,
-            work,
-            ForwardDynamicsDerivatives,
-            _zeros((self._nu, num_z)) if num_z else self._no_z,
-        )
+        found = self._run(state, work, routine, valid, q, u, forces, u_dot)
         contradicting = self._constrained and work[of_state.FLAGS][of_state.CONTRADICTING] and type(found) is not int
         self._pool.append(work)
         return self._with_contradiction(state, found) if contradicting else found
+
+    def _run(self, state: State, work: Any, routine: Any, valid: int, q: Any, u: Any, forces: Any, u_dot: Any) -> Any:
+        """The kernel's result, or its status."""
+        num_z = len(state.z_values)
+        # fmt: off
+        return (_whole_kernel.code or _whole_kernel.load())(
+            state.block, routine, valid, state.q_values, state.u_values, q, u, forces, u_dot, work,
+            ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z,
+        )
+        # fmt: on
 
     def _with_contradiction(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
         """The same with what equations add that contradict each other."""
@@ -503,7 +426,6 @@ class Whole(Sweep):
         return found
 
 
-_whole_kernel = of_state.calc_derivatives
 #: Where a record of Duals is among what kernels take.
 _DUALS = of_state.TREE + 6
 
@@ -518,3 +440,10 @@ def _both(rows: int, columns: int) -> tuple[Array, Array]:
     """Scratch by two names: a column at a time, and eight."""
     flat = aligned_zeros(rows, LANES * -(-columns // LANES))
     return flat, flat.reshape(rows, flat.shape[1] // LANES, LANES)
+
+
+def _scratch_of_inverse(tree: Tree) -> tuple[Array, Array]:
+    """Of `inverse_mass_matrix.calc_m_inv`."""
+    flat, wide = _both(matrix_sweep.scratch_rows(tree.nu, tree.num_slots), tree.nu)
+    flat[matrix_sweep.PLACES] = np.arange(flat.shape[1])
+    return flat, wide

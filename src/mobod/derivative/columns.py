@@ -115,17 +115,24 @@ def constants(source: Any, lane: int, first: int, end: int, columns: int, target
 
 
 @generic
-def fill(model: Record, lane: int, u_dot: Any, A: Any, asked: int, dual: Record) -> None:
-    """The coordinates of a record of Duals at one state; bodies have accelerations *A* with *u_dot*."""
+def fill_rest(model: Record, lane: int, asked: int, dual: Record) -> None:
+    """Time, z, particles and multipliers of a record of Duals at one state."""
     constants(model.time, lane, 0, 1, 1, dual.time)
-    constants(model.q, lane, 0, model.nq, 1, dual.q)
-    constants(model.u, lane, 0, model.nu, 1, dual.u)
     constants(model.z, lane, 0, dual.forces_nz, 1, dual.z)
     constants(model.particle_location, lane, 0, model.particle_size, 1, dual.particle_location)
     constants(model.particle_velocity, lane, 0, model.particle_size, 1, dual.particle_velocity)
     if asked & CONSTRAINED != 0:
-        constants(u_dot, lane, 0, model.nu, 1, dual.u_dot)
         constants(model.multiplier, lane, 0, model.num_rows, 1, dual.multiplier)
+
+
+@generic
+def fill(model: Record, lane: int, u_dot: Any, A: Any, asked: int, dual: Record) -> None:
+    """The coordinates of a record of Duals at one state; bodies have accelerations *A* with *u_dot*."""
+    fill_rest(model, lane, asked, dual)
+    constants(model.q, lane, 0, model.nq, 1, dual.q)
+    constants(model.u, lane, 0, model.nu, 1, dual.u)
+    if asked & CONSTRAINED != 0:
+        constants(u_dot, lane, 0, model.nu, 1, dual.u_dot)
 
 
 @generic

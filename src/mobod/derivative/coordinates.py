@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..mobilizer import q_rates
+from ..state.state import State
 from ..tree import rates
 from .jvp import jvp, kinematics
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def has_rates(state: State) -> bool:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..value.stage import Stage
-from .coordinates import displacements
 from .equations import solve
+from .parts_in_python import Moving
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -37,24 +37,19 @@ def along(f: Callable[[float], Array], h: float = STEP) -> Array:
 
 def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Array]) -> list[Array]:
     """The derivatives of a value of a state by q in its tangent, u, z, and time."""
-    tree, N, found = state.tree, displacements(state), []
-    directions = {"q": N.T, "u": np.eye(tree.nu), "z": np.eye(len(state.z_view)), "time": np.ones((1, 1))}
+    nu, other, found = state.tree.nu, state.copy(), []
+    sizes = {"q": nu, "u": nu, "z": len(state.z_view), "time": 1}
     for name in names:
-        columns = []
-        for direction in directions[name]:
+        moving, columns = Moving(state, name, np.arange(sizes[name])), []
+        for unit in np.eye(sizes[name]):
 
-            def moved(h: float, name: str = name, direction: Array = direction) -> Array:
-                other = state.copy()
-                if name == "time":
-                    other.time = state.time + h
-                else:
-                    values = getattr(other, f"{name}_values").copy()
-                    values[: len(direction)] += h * direction
-                    setattr(other, name, values)
+            def moved(h: float, moving: Moving = moving, unit: Array = unit) -> Array:
+                moving.put(other, h * unit)
                 return value(other)
 
             columns.append(along(moved))
-        found.append(np.array(columns).T.reshape(tree.nu, len(columns)))
+        moving.put(other, moving.none)
+        found.append(np.array(columns).T.reshape(nu, len(columns)))
     return found
 
 

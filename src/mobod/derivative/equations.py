@@ -13,20 +13,18 @@ Source: Golub and Pereyra 1973, equation 4.12.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..state.state import State
 from ..tree import constraint_operators
 from ..tree.prescribed_mobilities import FROM_MOTION
 from .coordinates import displacements
 from .jvp import Seed, calling, jvp
 from .routines import calc_errors, calc_residual
 from .solve import LEAST_ERROR
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class OfEquations(NamedTuple):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,9 @@ from ..algebra.arrays import Array
 from ..algebra.record import TANGENTS
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, LEFT_AT_ZERO, PARAMETERS, REMEMBERED, SHORTCUTS
+from ..state.state import State
 from ..tree import realize as _realize
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..tree.tree import Tree
+from ..tree.tree import Tree
 
 #: Computes on a record of Duals; the second argument is how its routines are asked for their addresses. Gives a status.
 Evaluate: TypeAlias = Callable[[Any, Mapping[str, Any]], int]

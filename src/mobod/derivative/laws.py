@@ -11,19 +11,16 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.dual_array import DualArray, NotDifferentiable
+from ..state.state import State
 from ..tree import sampling
 from .differences import along
-from .jvp import jvp, kinematics
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .jvp import Seed
+from .jvp import Seed, jvp, kinematics
 
 #: What a law depends on by itself.
 VARIABLES = ("q", "u", "z", "control_memory")

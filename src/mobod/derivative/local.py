@@ -23,7 +23,7 @@ from ..force.routines import FORCES
 from ..motion.protocol import SET_U_DOT
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
-from .columns import CONSTRAINED, add_lane, constants, fill_body, load3_lane, move
+from .columns import CONSTRAINED, add_lane, constants, fill_body, fill_rest, load3_lane, move
 
 #: Kinds of nodes, and of what they push; and columns of a table of nodes.
 BODY, MOBILIZER = 0, 1
@@ -114,26 +114,26 @@ def clear_body(b: int, dual: Record) -> None:
 
 
 @generic
+def clear_mobilizer(model: Record, b: int, dual: Record) -> None:
+    """No force on the mobilities of body b."""
+    for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+        store(dual.mobility_forces, i, 0, 0.0)
+
+
+@generic
 def _clear(model: Record, pushed: Any, first: int, end: int, dual: Record) -> None:
     """No force on what is pushed."""
     for at in range(first, end):
-        b = pushed[at, WHOSE]
         if pushed[at, KIND] == BODY:
-            clear_body(b, dual)
+            clear_body(pushed[at, WHOSE], dual)
         else:
-            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                store(dual.mobility_forces, i, 0, 0.0)
+            clear_mobilizer(model, pushed[at, WHOSE], dual)
 
 
 @generic
 def fill(model: Record, lane: int, nodes: Any, u_dot: Any, asked: int, dual: Record) -> None:
     """As `columns.fill`, of the coordinates of what moves alone."""
-    constants(model.time, lane, 0, 1, 1, dual.time)
-    constants(model.z, lane, 0, dual.forces_nz, 1, dual.z)
-    constants(model.particle_location, lane, 0, model.particle_size, 1, dual.particle_location)
-    constants(model.particle_velocity, lane, 0, model.particle_size, 1, dual.particle_velocity)
-    if asked & CONSTRAINED != 0:
-        constants(model.multiplier, lane, 0, model.num_rows, 1, dual.multiplier)
+    fill_rest(model, lane, asked, dual)
     for node in range(nodes.shape[0]):
         if nodes[node, KIND] == MOBILIZER:
             b = nodes[node, WHOSE]

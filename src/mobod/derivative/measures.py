@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from ..algebra.arrays import Array
 from ..measure.base import Measure, NotCompiled
+from ..state.state import State
 from ..tree import realize as _realize
+from ..tree.tree import Tree
 from .jvp import Seed, jvp
 from .routines import calc_measures
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..tree.tree import Tree
 
 
 class OfMeasures(NamedTuple):

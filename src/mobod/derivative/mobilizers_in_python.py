@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..state.state import State
 from ..value.stage import Stage
 from .parts_in_python import Moving
 from .sweep import BEND, BEND_BY_U
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def put_bends(state: State, bodies: Sequence[int], bends: Array) -> None:

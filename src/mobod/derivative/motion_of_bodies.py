@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..state.state import State
 from .sweep import FORCE
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _ONE = np.eye(3)
 

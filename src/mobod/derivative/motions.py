@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..motion import Custom
 from ..motion.protocol import VELOCITY
+from ..state.state import State
 from ..value.stage import Stage
 from .coordinates import displacements
 from .differences import along
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def of_prescribed_speeds(system: Any, state: State) -> Array:

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-from ..algebra import object_access as objects
 from ..algebra.memory import store3
-from ..algebra.record import call_routine
-from ..algebra.scalar import load, store
+from ..algebra.object_access import blocks, duals_of, integers, item, matrix, table
+from ..algebra.scalar import store
 from ..compiling import generic
 from ..state.fields import Record
-from ..state.validity import EVERYTHING, KEPT_FORCES
-from ..tree import inverse_dynamics, inverse_mass_matrix
-from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
+from ..state.validity import EVERYTHING
+from ..tree import inverse_mass_matrix
 from . import contacts, couplings, sweep, thermostats, two_points
 from .columns import find_bends
+from .entry import both_in, kernel_of, put_accelerations
 from .local import add_errors
 from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
 from .solve import add_column, add_given, contradict, multiply, project
@@ -87,115 +86,68 @@ def _find(
 @generic
 def _plan_of(whole: Any) -> Any:
     """Addresses and a plan."""
-    tables = (
-        objects.table(objects.item(whole, 2)),
-        objects.table(objects.item(whole, 3)),
-        objects.table(objects.item(whole, 4)),
-        objects.integers(objects.item(whole, 5)),
-        objects.table(objects.item(whole, 6)),
-        objects.integers(objects.item(whole, 7)),
-    )
-    asked = objects.integers(objects.item(whole, FLAGS))
-    return (
-        objects.integers(objects.item(whole, 1)),
-        (
-            tables,
-            objects.table(objects.item(whole, 8)),
-            objects.integers(objects.item(whole, 9)),
-            objects.integers(objects.item(whole, 10)),
-            (asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]),
-            (
-                objects.integers(objects.item(whole, 11)),
-                objects.integers(objects.item(whole, 12)),
-                objects.integers(objects.item(whole, 13)),
-                objects.integers(objects.item(whole, 14)),
-            ),
-            objects.table(objects.item(whole, FLAGS + 1)),
-        ),
-    )
+    asked = integers(item(whole, FLAGS))
+    calls = table(item(whole, 2)), table(item(whole, 3)), table(item(whole, 4)), integers(item(whole, 5))
+    tables = *calls, table(item(whole, 6)), integers(item(whole, 7))
+    acted = integers(item(whole, 11)), integers(item(whole, 12)), integers(item(whole, 13)), integers(item(whole, 14))
+    flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]
+    read = table(item(whole, 8)), integers(item(whole, 9)), integers(item(whole, 10))
+    return integers(item(whole, 1)), (tables, *read, flags, acted, table(item(whole, FLAGS + 1)))
 
 
 @generic
 def _tree_of(whole: Any) -> Any:
     """Slopes, bent ones, carriers, bodies of mobilities, rows of equations."""
-    return (
-        objects.table(objects.item(whole, TREE)),
-        objects.integers(objects.item(whole, TREE + 1)),
-        objects.integers(objects.item(whole, TREE + 2)),
-        objects.integers(objects.item(whole, TREE + 3)),
-        objects.integers(objects.item(whole, TREE + 4)),
-    )
+    bent, carriers = integers(item(whole, TREE + 1)), integers(item(whole, TREE + 2))
+    return table(item(whole, TREE)), bent, carriers, integers(item(whole, TREE + 3)), integers(item(whole, TREE + 4))
 
 
 @generic
 def _scratch_of(whole: Any) -> Any:
     """Of the rigid sweep, of parts, and of one state's Duals."""
-    rigid = (
-        objects.matrix(objects.item(whole, RIGID)),
-        objects.matrix(objects.item(whole, RIGID + 1)),
-        objects.blocks(objects.item(whole, RIGID + 2)),
-        objects.matrix(objects.item(whole, RIGID + 3)),
-    )
-    parts = (
-        objects.matrix(objects.item(whole, PARTS)),
-        objects.matrix(objects.item(whole, PARTS + 1)),
-        objects.matrix(objects.item(whole, PARTS + 2)),
-        objects.matrix(objects.item(whole, PARTS + 3)),
-        objects.matrix(objects.item(whole, PARTS + 4)),
-        objects.matrix(objects.item(whole, PARTS + 5)),
-        objects.matrix(objects.item(whole, PARTS + 6)),
-        objects.blocks(objects.item(whole, PARTS + 7)),
-    )
-    of_one = (
-        (objects.blocks(objects.item(whole, OF_ONE)), objects.blocks(objects.item(whole, OF_ONE + 1))),
-        (objects.matrix(objects.item(whole, OF_ONE + 2)), objects.blocks(objects.item(whole, OF_ONE + 3))),
-        (objects.matrix(objects.item(whole, OF_ONE + 4)), objects.blocks(objects.item(whole, OF_ONE + 5))),
-        (objects.matrix(objects.item(whole, OF_ONE + 6)), objects.blocks(objects.item(whole, OF_ONE + 7))),
-        objects.blocks(objects.item(whole, OF_ONE + 8)),
-    )
-    return rigid, parts, of_one
+    rigid = matrix(item(whole, RIGID)), *both_in(whole, RIGID + 1), matrix(item(whole, RIGID + 3))
+    of_mobilizers = matrix(item(whole, PARTS)), matrix(item(whole, PARTS + 1)), matrix(item(whole, PARTS + 2))
+    of_bodies = matrix(item(whole, PARTS + 3)), matrix(item(whole, PARTS + 4)), matrix(item(whole, PARTS + 5))
+    units = blocks(item(whole, OF_ONE)), blocks(item(whole, OF_ONE + 1))
+    seeds, pushed, acting = both_in(whole, OF_ONE + 2), both_in(whole, OF_ONE + 4), both_in(whole, OF_ONE + 6)
+    parts = *of_mobilizers, *of_bodies, *both_in(whole, PARTS + 6)
+    return rigid, parts, (units, seeds, pushed, acting, blocks(item(whole, OF_ONE + 8)))
 
 
 @generic
 def _many_of(whole: Any) -> Any:
     """Arguments of `couplings`; the residual's derivatives, eight columns a number; who is driven; M; `thermostats`'."""
-    return (
-        (objects.table(objects.item(whole, MANY)), objects.blocks(objects.item(whole, MANY + 1))),
-        objects.matrix(objects.item(whole, MANY + 2)),
-        (objects.blocks(objects.item(whole, MANY + 3)), objects.blocks(objects.item(whole, MANY + 4))),
-        objects.blocks(objects.item(whole, RIGID + 4)),
-        objects.integers(objects.item(whole, TREE + 5)),
-        objects.matrix(objects.item(whole, SOLVING)),
-        objects.matrix(objects.item(whole, MANY + 7)),
-        objects.matrix(objects.item(whole, MANY + 8)),
-    )
+    carried = table(item(whole, MANY)), blocks(item(whole, MANY + 1))
+    scratch = blocks(item(whole, MANY + 3)), blocks(item(whole, MANY + 4))
+    solving = blocks(item(whole, RIGID + 4)), integers(item(whole, TREE + 5)), matrix(item(whole, SOLVING))
+    of_thermostat = matrix(item(whole, MANY + 7)), matrix(item(whole, MANY + 8))
+    return carried, matrix(item(whole, MANY + 2)), scratch, *solving, *of_thermostat
 
 
 @generic
 def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: Any) -> None:
     """Derivatives of udot by q and u side by side; *M_inv* becomes those by forces. *T* and errors get what motions add."""
-    n, driven = model.nu, objects.integers(objects.item(whole, TREE + 5))
-    R, wide_R = objects.matrix(objects.item(whole, RIGID + 3)), objects.blocks(objects.item(whole, RIGID + 4))
-    D, wide_D = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, SOLVING + 3))
-    E, wide_E = objects.matrix(objects.item(whole, SOLVING + 4)), objects.blocks(objects.item(whole, SOLVING + 5))
-    G, Q = objects.matrix(objects.item(whole, SOLVING + 7)), objects.matrix(objects.item(whole, SOLVING + 10))
+    n, driven = model.nu, integers(item(whole, TREE + 5))
+    (R, wide_R), (D, wide_D) = both_in(whole, RIGID + 3), both_in(whole, SOLVING + 2)
+    E, wide_E = both_in(whole, SOLVING + 4)
+    G, Q = matrix(item(whole, SOLVING + 7)), matrix(item(whole, SOLVING + 10))
     eights, width, m = wide_R.shape[1], T.shape[1], 0
     start = 8 * eights
     if constrained:
         m = G.shape[0]
-        rows, row_of = objects.matrix(objects.item(whole, SOLVING + 6)), objects.integers(objects.item(whole, TREE + 4))
-        P, W = objects.matrix(objects.item(whole, SOLVING + 8)), objects.matrix(objects.item(whole, SOLVING + 9))
+        rows, row_of = matrix(item(whole, SOLVING + 6)), integers(item(whole, TREE + 4))
+        P, W = matrix(item(whole, SOLVING + 8)), matrix(item(whole, SOLVING + 9))
         project(model, row_of, M_inv, rows, G, P, W, Q)
-        objects.integers(objects.item(whole, FLAGS))[CONTRADICTING] = contradict(model, model.A_GB, model.u_dot) > 0.0
+        integers(item(whole, FLAGS))[CONTRADICTING] = contradict(model, model.A_GB, model.u_dot) > 0.0
     if driven.shape[0] > 0:
-        M = objects.matrix(objects.item(whole, SOLVING))
+        M = matrix(item(whole, SOLVING))
         for half in range(2):
             add_given(M, n, driven, K, half * n, half * n + n, R[half * n : half * n + n], 0)
             add_given(G, m, driven, K, half * n, half * n + n, E, half * start)
         add_given(M, n, driven, K, 2 * n, 2 * n + width, T, 0)
         add_given(G, m, driven, K, 2 * n, 2 * n + width, E, 2 * start)
-    groups, rows_of_groups = objects.table(objects.item(whole, GROUPS)), objects.integers(objects.item(whole, GROUPS + 1))
-    pack = objects.blocks(objects.item(whole, SOLVING + 11))
+    groups, rows_of_groups = table(item(whole, GROUPS)), integers(item(whole, GROUPS + 1))
+    pack = blocks(item(whole, SOLVING + 11))
     multiply(M_inv, n, Q, m, wide_E, eights, wide_R, groups, rows_of_groups, wide_D, eights, pack)
     for d in range(driven.shape[0]):
         k = driven[d]
@@ -207,8 +159,8 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: 
 @generic
 def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u: Any, by_z: Any, by_time: Any) -> None:
     """The solution of `_solve`, put where it belongs; those by z and time, with *m* equations."""
-    D, start = objects.matrix(objects.item(whole, SOLVING + 2)), objects.blocks(objects.item(whole, RIGID + 4)).shape[1] * 8
-    E, Q = objects.matrix(objects.item(whole, SOLVING + 4)), objects.matrix(objects.item(whole, SOLVING + 10))
+    D, start = matrix(item(whole, SOLVING + 2)), blocks(item(whole, RIGID + 4)).shape[1] * 8
+    E, Q = matrix(item(whole, SOLVING + 4)), matrix(item(whole, SOLVING + 10))
     last = T.shape[1] - 1
     for i in range(n):
         for j in range(n):
@@ -232,83 +184,34 @@ def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u
                 store(by_time, i, 0, total)
 
 
+# fmt: off
 @generic
-def _put_accelerations(model: Record, given: bool, u_dot: Any, udot: Any, A: Any) -> None:
-    """The *u_dot* that is given, or the state's own, and the accelerations of bodies with it."""
-    for i in range(model.nu):
-        if given:
-            store(udot, i, 0, load(u_dot, i, 0))
-        else:
-            store(udot, i, 0, load(model.u_dot, i, 0))
-    if given:
-        inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot, A)
-    else:
-        for b in range(model.nb):
-            for i in range(6):
-                store(A, b, i, load(model.A_GB, b, i))
+def _find_all(
+    model: Record, inverse: bool, u_dot: Any, whole: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any
+) -> None:
+    # fmt: on
+    """As `sweep.calc_derivatives`, with all that acts; *whole* is a tuple, see `PLAN` and those behind it."""
+    n = model.nu
+    duals = duals_of(item(whole, PLAN))
+    addresses, plan = _plan_of(whole)
+    rigid, parts, of_one = _scratch_of(whole)
+    T, K = matrix(item(whole, OF_ONE + 9)), matrix(item(whole, SOLVING + 1))
+    E, constrained = matrix(item(whole, SOLVING + 4)), plan[4][5] != 0
+    clear(E, 0.0)
+    clear(K, 0.0)
+    scratch = _tree_of(whole), rigid, parts, of_one, _many_of(whole)
+    udot, A = matrix(item(whole, MANY + 5)), matrix(item(whole, MANY + 6))
+    put_accelerations(model, inverse, u_dot, udot, A)
+    end = 2 * n + (0 if inverse else T.shape[1])
+    _find(model, (duals, addresses), plan, udot, A, end, *scratch, T, E, K)
+    if inverse:
+        for i in range(n):
+            for j in range(n):
+                by_q[i, j], by_u[i, j] = rigid[3][i, j], rigid[3][n + i, j]
+        return
+    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, *both_in(whole, SOLVING + 12), by_forces)
+    _solve(model, whole, constrained, T, K, by_forces)
+    _put(n, whole, E.shape[0] if constrained else 0, T, K, by_forces, by_q, by_u, by_z, by_time)
 
 
-@objects.compiled_for_callers
-def calc_derivatives(
-    block: Any, routine: Any, valid: Any, own_q: Any, own_u: Any, q: Any, u: Any, forces: Any, u_dot: Any, whole: Any,
-    kind: Any, by_z: Any,
-) -> Any:
-    """As `sweep.calc_accelerations_derivatives`, with all that acts; by z into *by_z*.
-
-    Where there are *u_dot*, those by q and u of what is missing for them, of a state whose forces are *valid*. It is one kernel
-    because both find the same, which takes most of the time to compile.
-
-    *whole* is a tuple of what does not change from call to call, see `PLAN` and those behind it.
-    """
-    if not (objects.is_like(q, own_q) and objects.is_like(u, own_u)):
-        return objects.as_object(NOT_PLAIN)
-    known = objects.number(valid)
-    model, status, more = objects.record_of(block), DONE, not objects.is_row(forces, own_u, 0)
-    n, inverse = model.nu, not objects.is_row(u_dot, own_u, 0)
-    if more:
-        if not objects.is_row(forces, own_u, n):
-            return objects.as_object(NOT_PLAIN)
-        if not all_finite(objects.numbers(forces), n):
-            return objects.as_object(NOT_PLAIN)
-    objects.copy(q, own_q)
-    objects.copy(u, own_u)
-    by_q, by_u, by_forces, by_time = objects.new_matrix(n), objects.new_matrix(n), objects.new_matrix(n), objects.new_row(n)
-    found = objects.new_tuple(kind, (by_q, by_u, objects.keep(by_z), by_forces, by_time))
-    if objects.is_nothing(found):
-        return found
-    released = objects.release_gil(takes_long(model))
-    if more:
-        status = advance_with(model, objects.integer(routine), known, EVERYTHING | KEPT_FORCES, objects.numbers(forces))
-    elif known & EVERYTHING != EVERYTHING:
-        status = call_routine(objects.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
-    if status == DONE:
-        duals = objects.duals_of(objects.item(whole, PLAN))
-        addresses, plan = _plan_of(whole)
-        rigid, parts, of_one = _scratch_of(whole)
-        T, K = objects.matrix(objects.item(whole, OF_ONE + 9)), objects.matrix(objects.item(whole, SOLVING + 1))
-        E, end, constrained = objects.matrix(objects.item(whole, SOLVING + 4)), 2 * n + T.shape[1], plan[4][5] != 0
-        clear(E, 0.0)
-        clear(K, 0.0)
-        scratch = _tree_of(whole), rigid, parts, of_one, _many_of(whole)
-        udot, A = objects.matrix(objects.item(whole, MANY + 5)), objects.matrix(objects.item(whole, MANY + 6))
-        _put_accelerations(model, inverse, objects.numbers(u_dot), udot, A)
-        if inverse:
-            end = 2 * n
-        _find(model, (duals, addresses), plan, udot, A, end, *scratch, T, E, K)
-        M_inv, Dq, Du = objects.matrix(by_forces), objects.matrix(by_q), objects.matrix(by_u)
-        if inverse:
-            for i in range(n):
-                for j in range(n):
-                    Dq[i, j], Du[i, j] = rigid[3][i, j], rigid[3][n + i, j]
-        else:
-            flat_inv = objects.matrix(objects.item(whole, SOLVING + 12))
-            wide_inv = objects.blocks(objects.item(whole, SOLVING + 13))
-            inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
-            _solve(model, whole, constrained, T, K, M_inv)
-            m = E.shape[0] if constrained else 0
-            _put(n, whole, m, T, K, M_inv, Dq, Du, objects.matrix(by_z), objects.numbers(by_time))
-    objects.acquire_gil(released)
-    if status == DONE:
-        return found
-    objects.drop(found)
-    return objects.as_object(status)
+calc_derivatives = kernel_of(_find_all)

@@ -8,7 +8,6 @@ seeds of `jvp`. What users have written in Python takes differences of fourth or
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -120,28 +119,15 @@ class Equations:
         self.rows = self._matter.rows_in_use(state)
         #: Of accelerations, which contradicting equations leave.
         self._left = None if left is None else left[self.rows]
-        self._other = state.copy()
+        self._state = state
 
     def along(self, setting: Setting, i: int, step: float) -> Array:
         """The derivative by number i of a setting ``(nu + rows + nz,)``."""
-        return self._along(setting, i, step, self._at)
+        return along(lambda h: self._at(setting.moved(self._state, i, h)), step)
 
     def prescribed_along(self, setting: Setting, i: int, step: float) -> Array:
         """That of u_dot ``(nu,)``, of which prescribed numbers count."""
-        return self._along(setting, i, step, self._u_dot_at)
-
-    def _along(self, setting: Setting, i: int, step: float, value: Callable[[State], Array]) -> Array:
-        moved = 0.0
-
-        def at(h: float) -> Array:
-            nonlocal moved
-            setting.shift(self._other, i, h - moved)  # one copy serves all: making it takes longer than realizing it
-            moved = h
-            return value(self._other)
-
-        found = along(at, step)
-        setting.shift(self._other, i, -moved)
-        return found
+        return along(lambda h: self._u_dot_at(setting.moved(self._state, i, h)), step)
 
     def _u_dot_at(self, other: State) -> Array:
         self._system.realize(other, Stage.ACCELERATION)

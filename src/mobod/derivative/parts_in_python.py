@@ -17,7 +17,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -25,15 +25,13 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.stage_hooks import StageHooks
+from ..state.state import State
 from ..tree import inverse_dynamics, rates
 from ..value.level import Level
 from ..value.stage import Stage
 from .coordinates import has_rates
 from .equations import solve
 from .motion_of_bodies import MotionOfBodies, displaced
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 Numbers = npt.NDArray[np.int64]
 #: The step of central differences of numbers of size one: truncation and rounding are near 2e-11 of derivatives of order one.

@@ -368,22 +368,13 @@ def _clear(kept: Any) -> None:
         store_spatial(kept, row, nothing, nothing)
 
 
+# fmt: off
 @generic
 def put_derivatives(
-    model: Record,
-    M: Any,
-    way: Any,
-    outboard: Any,
-    turns: Any,
-    Dq: Any,
-    Du: Any,
-    blocks: Any,
-    runs: Any,
-    kept: Any,
-    results: Any,
-    first: int,
-    out: Any,
+    model: Record, M: Any, way: Any, outboard: Any, turns: Any, Dq: Any, Du: Any, blocks: Any, runs: Any, kept: Any, results:
+    Any, first: int, out: Any,
 ) -> None:
+    # fmt: on
     """Both derivatives, one below the other, of eight states into the rows of *out* from *first* on.
 
     Parameters

@@ -114,8 +114,8 @@ def add_parts(
         if rest == 1:
             first, last, what = 2 * nu, end, by_rest
         if what >= 0 and first < last:
-            if by_columns >= 0 and what & columns.SWEPT == 0:  # else those that are read have been filled, and nothing moves
-                for b in range(model.nb):
+            if by_columns >= 0:  # else those that are read have been filled, and nothing moves
+                for b in range(model.nb):  # a sweep finds all but accelerations
                     columns.fill_body(model, lane, b, A, asked, dual)
             columns.differentiate(
                 model, lane, (dual, addresses[0]), A, what | (REST * rest), first, last, (carrier, body_of, row_of), N,

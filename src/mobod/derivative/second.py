@@ -12,19 +12,16 @@ Source: Fike and Alonso 2011 for the numbers.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..state.state import State
 from ..value.stage import Stage
 from .coordinates import columns_by_mobility, has_rates
 from .equations import of_equations, solve, solved, variables
 from .jvp import calling, jvp
 from .routines import calc_residual
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def of_forward_dynamics(state: State, along: Mapping[str, Array]) -> tuple[Array, ...]:

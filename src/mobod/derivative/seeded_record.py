@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,11 +10,9 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import TANGENTS, DualRows, aligned_zeros, value_blocks
 from ..state.fields import PARAMETERS
+from ..state.state import State
 from .jvp import new_record_at
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .settings import Setting
+from .settings import Setting
 
 
 class SeededRecord:

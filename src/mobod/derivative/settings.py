@@ -169,11 +169,12 @@ def _of(element: Any, name: str) -> Setting:
         return _of_parameter(element, declared[name], title)
     is_body = isinstance(element, MobilizedBody)
     if is_body and name in _OF_MASS:
-        return _of_mass(element, name, title)
+        b = element.index
+        return _of_field(element, name, title, lambda state: slice(b, b + 1), _OF_MASS[name])
     if is_body and name in _FRAMES:
         return _of_frame(element, *_FRAMES[name], title)
     if is_body and name == "rotor_inertia":
-        return _of_rotors(element, title)
+        return _of_field(element, name, title, element.u_slice, element.facts.num_u)
     runs = _runs(element)
     if runs.get(name, (0, 0))[1]:
         return _of_run(element, name, *runs[name], title)
@@ -219,20 +220,31 @@ def _runs(element: Any) -> Mapping[str, tuple[int, int]]:
     return {}
 
 
-def _of_run(element: Any, name: str, first: int, size: int, title: str) -> Setting:
-    """Of numbers that follow each other, such as a user's functions' parameters, or the efforts of motors."""
+def _of_numbers(
+    title: str, run: Callable[[State, bool], Any], place_of: Callable[[State], tuple[str, int, int]], first: int, size: int
+) -> Setting:
+    """Of numbers that follow each other, such as a user's functions' parameters, or the efforts of motors.
 
-    def values(state: State) -> Any:
-        return element.number_run(state, f"get_{name}")[first : first + size]
+    ``run(state, own)`` has them and their neighbours, to be read or as the state's own, *place_of* the field and their first.
+    """
 
     def move(state: State, i: int, h: float) -> None:
-        element.number_run(state, f"set_{name}", True)[first + i] += h
+        run(state, True)[first + i] += h
 
     def place(state: State) -> tuple[str, slice]:
-        field, start, _ = element.number_place(state, f"set_{name}")
+        field, start, _ = place_of(state)
         return field, slice(start + first, start + first + size)
 
-    return Setting(title, values, move, size, place=place)
+    return Setting(title, lambda state: run(state, False)[first : first + size], move, size, place=place)
+
+
+def _of_run(element: Any, name: str, first: int, size: int, title: str) -> Setting:
+    """Of an element."""
+
+    def run(state: State, own: bool) -> Any:
+        return element.number_run(state, f"{'set' if own else 'get'}_{name}", own)
+
+    return _of_numbers(title, run, lambda state: element.number_place(state, f"set_{name}"), first, size)
 
 
 def _of_motion(motion: Any, name: str) -> Setting:
@@ -241,19 +253,9 @@ def _of_motion(motion: Any, name: str) -> Setting:
     name = {"rate": "rates", "one_rate": "rates"}.get(name, name) if names == ("rates",) else name
     if name not in names or not n:
         raise ValueError(f"{of_body!r} has no parameter {name!r}; it has {', '.join(names) or 'none'}")
-    start, size = (0, n) if len(names) == 1 else (names.index(name), 1)
-
-    def values(state: State) -> Any:
-        return motion.pool_run(state, False)[start : start + size]
-
-    def move(state: State, i: int, h: float) -> None:
-        motion.pool_run(state, True)[start + i] += h
-
-    def place(state: State) -> tuple[str, slice]:
-        field, first, _ = motion.number_place(state, f"set_{name}")
-        return field, slice(first + start, first + start + size)
-
-    found = Setting(f"{of_body}.{name}", values, move, size, place=place)
+    first, size = (0, n) if len(names) == 1 else (names.index(name), 1)
+    title, setter = f"{of_body}.{name}", f"set_{name}"
+    found = _of_numbers(title, motion.pool_run, lambda state: motion.number_place(state, setter), first, size)
     found.is_of_motion = True
     return found
 
@@ -340,15 +342,6 @@ def _of_field(body: Any, field: str, title: str, rows: Callable[[State], slice],
             state.leave_out("massless", body.index, False)
 
     return Setting(title, values, move, size, inertial=(body.index, field), place=lambda state: (field, rows(state)))
-
-
-def _of_mass(body: Any, name: str, title: str) -> Setting:
-    b = body.index
-    return _of_field(body, name, title, lambda state: slice(b, b + 1), _OF_MASS[name])
-
-
-def _of_rotors(body: Any, title: str) -> Setting:
-    return _of_field(body, "rotor_inertia", title, body.u_slice, body.facts.num_u)
 
 
 def _of_frame(body: Any, rotation: str, translation: str, title: str) -> Setting:

@@ -53,39 +53,31 @@ def _add_turned(C: Any, b: int, n: Any, f: Any, r: Any) -> None:
 @generic
 def _times(C: Any, b: int, first: int, v: Any) -> Any:
     """A matrix times a spatial vector, angular and linear."""
-    (x, y, z), (s, t, u) = v
-    out0 = _row(C, b, first, x, y, z, s, t, u)
-    out1 = _row(C, b, first + 6, x, y, z, s, t, u)
-    out2 = _row(C, b, first + 12, x, y, z, s, t, u)
-    out3 = _row(C, b, first + 18, x, y, z, s, t, u)
-    out4 = _row(C, b, first + 24, x, y, z, s, t, u)
-    out5 = _row(C, b, first + 30, x, y, z, s, t, u)
-    return (out0, out1, out2), (out3, out4, out5)
-
-
-@generic
-def _row(C: Any, b: int, k: int, x: Any, y: Any, z: Any, s: Any, t: Any, u: Any) -> Any:
-    total = load(C, b, k) * x + load(C, b, k + 1) * y + load(C, b, k + 2) * z
-    return total + (load(C, b, k + 3) * s + load(C, b, k + 4) * t + load(C, b, k + 5) * u)
+    return _products(C, b, first, 6, 1, v)
 
 
 @generic
 def _transpose_times(C: Any, b: int, first: int, v: Any) -> Any:
     """Its transpose times a spatial vector."""
-    (x, y, z), (s, t, u) = v
-    out0 = _column(C, b, first, x, y, z, s, t, u)
-    out1 = _column(C, b, first + 1, x, y, z, s, t, u)
-    out2 = _column(C, b, first + 2, x, y, z, s, t, u)
-    out3 = _column(C, b, first + 3, x, y, z, s, t, u)
-    out4 = _column(C, b, first + 4, x, y, z, s, t, u)
-    out5 = _column(C, b, first + 5, x, y, z, s, t, u)
-    return (out0, out1, out2), (out3, out4, out5)
+    return _products(C, b, first, 1, 6, v)
 
 
 @generic
-def _column(C: Any, b: int, k: int, x: Any, y: Any, z: Any, s: Any, t: Any, u: Any) -> Any:
-    total = load(C, b, k) * x + load(C, b, k + 6) * y + load(C, b, k + 12) * z
-    return total + (load(C, b, k + 18) * s + load(C, b, k + 24) * t + load(C, b, k + 30) * u)
+def _products(C: Any, b: int, first: int, down: int, on: int, v: Any) -> Any:
+    """Six products of numbers *on* from each other, each *down* from the one before."""
+    return _three(C, b, first, down, on, v), _three(C, b, first + 3 * down, down, on, v)
+
+
+@generic
+def _three(C: Any, b: int, k: int, down: int, on: int, v: Any) -> Any:
+    return _product(C, b, k, on, v), _product(C, b, k + down, on, v), _product(C, b, k + 2 * down, on, v)
+
+
+@generic
+def _product(C: Any, b: int, k: int, on: int, v: Any) -> Any:
+    (x, y, z), (s, t, u) = v
+    total = load(C, b, k) * x + load(C, b, k + on) * y + load(C, b, k + 2 * on) * z
+    return total + (load(C, b, k + 3 * on) * s + load(C, b, k + 4 * on) * t + load(C, b, k + 5 * on) * u)
 
 
 @generic

@@ -24,17 +24,18 @@ once, see `matrix_sweep`. Gravity is the acceleration of Ground. Source: Carpent
 
 from typing import Any
 
-from ..algebra import mat33, object_access as objects, spatial, sym33, vec3
+from ..algebra import mat33, spatial, sym33, vec3
 from ..algebra.memory import load3, load6, load9, load_spatial, store3, store6, store_spatial
-from ..algebra.record import LANES, aligned_zeros, attach, call_routine
+from ..algebra.object_access import integers, item, matrix, table
+from ..algebra.record import LANES, aligned_zeros
 from ..algebra.scalar import load, store, zero
-from ..compiling import compiled, generic
+from ..compiling import generic
 from ..force.pools import numbers3
 from ..force.slopes import subtract_slopes
 from ..state.fields import Record
-from ..state.validity import EVERYTHING, KEPT_FORCES
+from ..state.validity import EVERYTHING
 from ..tree import inverse_mass_matrix, matrix_sweep
-from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
+from .entry import both_in, kernel_of, put_accelerations
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
@@ -596,112 +597,38 @@ def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, by_q: 
 
 
 def make_work(nb: int, nu: int) -> tuple[Any, ...]:
-    """Scratch of the kernels below: sums a body; what mobilities have, and two matrices, each by one column and by eight."""
+    """Scratch of kernels of one state: sums a body; what mobilities have, and two matrices, each by one column and by eight."""
     blocks = -(-nu // LANES)
     rows, matrices = aligned_zeros(blocks, LANES * NUMBERS_OF_STATE), aligned_zeros(2 * nu, LANES * blocks)
     eights = rows.reshape(blocks, NUMBERS_OF_STATE, LANES), matrices.reshape(2 * nu, blocks, LANES)
     return aligned_zeros(nb, NUMBERS_A_BODY), rows, eights[0], matrices, eights[1]
 
 
-@compiled
-def calc_derivatives(
-    block: Any,
-    A: Any,
-    udot: Any,
-    bends: Any,
-    bent: Any,
-    slopes: Any,
-    carrier: Any,
-    none: Any,
-    bodies: Any,
-    flat: Any,
-    wide: Any,
-    D: Any,
-    wide_D: Any,
-    out: Any,
+# fmt: off
+@generic
+def _find(
+    model: Record, inverse: bool, u_dot: Any, whole: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any
 ) -> None:
-    """`sweep_state` of a state's record, into both halves of *out*."""
-    model = attach(block)
-    Dq, Du = D[: model.nu], D[model.nu :]
-    sweep_state(model, A, udot, gravity(model), bends, bent, slopes, bent[:0], carrier, none, bodies, flat, wide, Dq, Du)
-    for i in range(model.nu):
-        for j in range(model.nu):
-            out[0, i, j] = Dq[i, j]
-            out[1, i, j] = Du[i, j]
+    # fmt: on
+    """Derivatives where gravity and forces on single mobilities are all that acts: `sweep_state`'s, or -M^-1 times these.
 
-
-@objects.compiled_for_callers
-def calc_accelerations_derivatives(
-    block: Any,
-    routine: Any,
-    valid: Any,
-    own_q: Any,
-    own_u: Any,
-    q: Any,
-    u: Any,
-    forces: Any,
-    bends: Any,
-    of_tree: Any,
-    work: Any,
-    of_inverse: Any,
-    kind: Any,
-    by_z: Any,
-) -> Any:
-    """-M^-1 times the derivatives at a state's udot, by q and by u, and M^-1; or a status.
-
-    They are new arrays in a new tuple of this *kind*: by q, u, z, generalized forces and time; *by_z* is as it is given.
-
-    What is not *valid* of the state *routine* computes first, `realize.advance` by its address. q and u are as a caller has
-    given them: they become the state's own, unless they are these. *forces* act on the mobilities beside the elements', for
-    this call alone, unless they are empty. *of_tree* is a tuple of what is bent and the slopes, the
-    scratches are tuples too, see `make_work` and `matrix_sweep.make_scratch`.
+    *whole* has scratch, of `make_work` and `matrix_sweep.make_scratch`, udot and A; then bends, what is bent, and slopes.
     """
-    if not (objects.is_like(q, own_q) and objects.is_like(u, own_u)):
-        return objects.as_object(NOT_PLAIN)
-    known = objects.number(valid)
-    model, status, more = objects.record_of(block), DONE, not objects.is_row(forces, own_u, 0)
-    nu = model.nu
-    if more:
-        if not objects.is_row(forces, own_u, nu):
-            return objects.as_object(NOT_PLAIN)
-        if not all_finite(objects.numbers(forces), nu):
-            return objects.as_object(NOT_PLAIN)
-    objects.copy(q, own_q)
-    objects.copy(u, own_u)
-    by_q, by_u, by_forces, by_time = objects.new_matrix(nu), objects.new_matrix(nu), objects.new_matrix(nu), objects.new_row(nu)
-    found = objects.new_tuple(kind, (by_q, by_u, objects.keep(by_z), by_forces, by_time))
-    if objects.is_nothing(found):
-        return found
+    # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time
+    bodies, (flat, wide), (D, wide_D) = matrix(item(whole, 0)), both_in(whole, 1), both_in(whole, 3)
+    (flat_inv, wide_inv), udot, A = both_in(whole, 5), matrix(item(whole, 7)), matrix(item(whole, 8))
+    bends, bent, slopes = matrix(item(whole, 9)), integers(item(whole, 10)), table(item(whole, 11))
+    nu, g = model.nu, gravity(model)
+    put_accelerations(model, inverse, u_dot, udot, A)
+    sweep_state(model, A, udot, g, bends, bent, slopes, bent[:0], bent, flat[:0], bodies, flat, wide, D[:nu], D[nu:])
     for i in range(nu):
-        store(objects.numbers(by_time), i, 0, 0.0)
-    released = objects.release_gil(takes_long(model))
-    if more:
-        status = advance_with(model, objects.integer(routine), known, EVERYTHING | KEPT_FORCES, objects.numbers(forces))
-    elif known & EVERYTHING != EVERYTHING:
-        status = call_routine(objects.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
-    if status == DONE:
-        # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time
-        of_bends, bent, slopes = (
-            objects.matrix(bends),
-            objects.integers(objects.item(of_tree, 0)),
-            objects.table(objects.item(of_tree, 1)),
-        )
-        bodies, flat, wide = (
-            objects.matrix(objects.item(work, 0)),
-            objects.matrix(objects.item(work, 1)),
-            objects.blocks(objects.item(work, 2)),
-        )
-        D, wide_D = objects.matrix(objects.item(work, 3)), objects.blocks(objects.item(work, 4))
-        flat_inv, wide_inv = objects.matrix(objects.item(of_inverse, 0)), objects.blocks(objects.item(of_inverse, 1))
-        M_inv = objects.matrix(by_forces)
-        inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, M_inv)
-        g, Dq, Du = gravity(model), D[:nu], D[nu:]
-        none, unmoved, A, udot = flat[:0], bent[:0], model.A_GB, model.u_dot
-        sweep_state(model, A, udot, g, of_bends, bent, slopes, unmoved, bent, none, bodies, flat, wide, Dq, Du)
+        store(by_time, i, 0, 0.0)
+        for j in range(nu if inverse else 0):
+            by_q[i, j], by_u[i, j] = D[i, j], D[nu + i, j]
+    if not inverse:
+        inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, by_forces)
         # through the first ingredients, which have served
-        negative_products(M_inv, wide_D[:nu], wide_D[nu:], flat, wide, objects.matrix(by_q), objects.matrix(by_u))
-    objects.acquire_gil(released)
-    if status == DONE:
-        return found
-    objects.drop(found)
-    return objects.as_object(status)
+        negative_products(by_forces, wide_D[:nu], wide_D[nu:], flat, wide, by_q, by_u)
+
+
+calc_derivatives = kernel_of(_find)

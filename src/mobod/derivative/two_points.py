@@ -13,15 +13,17 @@ from ..algebra import vec3
 from ..algebra.memory import add_spatial, load3, load_spatial
 from ..algebra.scalar import load, sqrt, store, where, zero
 from ..compiling import apart, generic
-from ..force import two_point_constant_force, two_point_linear_damper, two_point_linear_spring
 from ..force.pools import number
+from ..force.two_point_constant_force import TwoPointConstantForce
+from ..force.two_point_linear_damper import TwoPointLinearDamper
+from ..force.two_point_linear_spring import TwoPointLinearSpring
 from ..force.two_points import OWN, arms, square
 from ..state.fields import Record
 
 #: Columns of the table of elements: kind, first integer and number, and the last body on the way to both.
 KIND, INTEGERS, NUMBERS, COMMON = range(4)
 SPRING, DAMPER, CONSTANT = range(3)
-KINDS = {two_point_linear_spring.run: SPRING, two_point_linear_damper.run: DAMPER, two_point_constant_force.run: CONSTANT}
+KINDS = {TwoPointLinearSpring.routine: SPRING, TwoPointLinearDamper.routine: DAMPER, TwoPointConstantForce.routine: CONSTANT}
 
 
 @generic

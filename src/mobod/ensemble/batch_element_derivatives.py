@@ -16,6 +16,7 @@ from ..compiling import compiled, generic
 from ..derivative import contacts, regressor, sweep, thermostats, two_points
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends
+from ..derivative.entry import put_accelerations
 from ..derivative.local import add_errors
 from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
 from ..derivative.solve import add_given, add_products, contradict, multiply, project, put_given
@@ -109,16 +110,6 @@ def _subtract_products(A: Any, n: int, B: Any, m: int, first: int, D: Any, at: i
                     store(D, i, at + j, load(D, i, at + j) - load(A, i, k) * x)
 
 
-@generic
-def _at_own(model: Record, udot: Any, A: Any) -> None:
-    """The states' own accelerations."""
-    for i in range(model.nu):
-        store(udot, i, 0, load(model.u_dot, i, 0))
-    for b in range(model.nb):
-        for i in range(6):
-            store(A, b, i, load(model.A_GB, b, i))
-
-
 # fmt: off
 @compiled
 def calc_derivatives(
@@ -144,11 +135,10 @@ def calc_derivatives(
         if inverse:
             sound = nothing_of(model.u, n, nothing_of(model.q, model.nq, o))
             take(given, first, udot)
-            inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot, A)
         else:
             sound = nothing_of(model.u_dot, n, o)
-            _at_own(model, udot, A)
             inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
+        put_accelerations(model, inverse, udot, udot, A)
         _find(
             model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F, bodies,
             speeds, of_columns, stiffness, C, rigid, T, E, K, driven, M,

@@ -12,6 +12,8 @@ from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
 from ..stepping import beginning, record as rk
 from ..stepping.evaluate import evaluate, prescribe, project
+from ..stepping.rows import set_y
+from ..stepping.witnesses import is_near_event, look
 from ..tree import sampling
 from .batch_memory import begin_measures_alone, put_memory, take_memory
 from .chunks import finish
@@ -75,6 +77,12 @@ def take(
     status = _put(model, s, data, own, remembered, control, counts)
     if status == rk.REACHED:
         status = beginning.start(model, work, control, counts)
+    if status == rk.REACHED and counts[rk.WATCHES] > 0:
+        set_y(model, control[rk.TIME], work[rk.Y])
+        evaluate(model, counts)
+        look(model, counts[rk.WATCHES])
+        if is_near_event(model, counts[rk.WATCHES]):
+            status = rk.SUSPECT
     if status != rk.REACHED:  # where it begins is where it ends
         for i in range(model.ny):
             work[rk.Y, i] = load(model.y, i, 0)

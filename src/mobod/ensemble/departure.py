@@ -4,18 +4,15 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Container, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..state.fields import GROUPED, SHORTCUTS
-from ..state.resources import own_copy
-
-if TYPE_CHECKING:
-    from ..state.resources import Settings
-    from ..state.state import State
+from ..state.resources import Settings, own_copy
+from ..state.state import State
 
 
 class Departure(NamedTuple):

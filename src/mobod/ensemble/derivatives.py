@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,15 +21,13 @@ from ..derivative.settings import Setting, find_each
 from ..derivative.solve import PACKED
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
 from ..errors import ConvergenceError, ModelError
+from ..state.state import State
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..tree import realize as _realize
 from ..value.stage import Stage
 from . import batch_derivatives, batch_element_derivatives
 from .lane_runs import own_of_each
 from .of_parts import OfParts
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Derivatives(OfParts):

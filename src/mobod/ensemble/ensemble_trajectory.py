@@ -6,7 +6,7 @@ import operator
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +15,10 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import read_recording
+from ..simulation.sensitivities import Sensitivities
 from ..simulation.trajectory import Trajectory
+from ..state.resources import Settings
+from ..state.state import State
 from ..value.attributes import Sealed
 from ..value.checks import integer, not_negative
 from ..value.stage import Stage
@@ -24,20 +27,19 @@ from .lanes import layout
 from .sensitivity_rows import read_sensitivities
 from .states import read_only
 
-if TYPE_CHECKING:
-    from ..simulation.sensitivities import Sensitivities
-    from ..state.resources import Settings
-    from ..state.state import State
-
 _VARIABLES = ("q", "u", "z", "particle_locations", "particle_velocities")
 
 
 class Termination(NamedTuple):
-    """When and why a state's run ended before its last report, and its variables there."""
+    """When and why a state's run ended before its last report, and its variables and quantities there.
+
+    None where the last of its reports is of that.
+    """
 
     time: float
     reason: str
-    y: Array
+    y: Array | None
+    quantities: Mapping[str, Array] | None = None
 
 
 def counted(outcome: npt.NDArray[Any]) -> dict[str, Any]:
@@ -315,7 +317,9 @@ class EnsembleTrajectory(Sealed):
             int(i): (Events(np.reshape(rows, (len(rows), -1)), labels), np.array(at, np.int64))
             for i, (labels, rows, at) in about.get("events", {}).items()
         }
-        ends = {int(i): Termination(t, why, np.array(y)) for i, (t, why, y) in about.get("ends", {}).items()}
+        ends = {
+            int(i): Termination(t, why, None if y is None else np.array(y)) for i, (t, why, y) in about.get("ends", {}).items()
+        }
         return cls(
             time=times[0] if len(times) and (times == times[0]).all() else times,
             observations=np.zeros((*times.shape, 0)),
@@ -342,15 +346,14 @@ class EnsembleTrajectory(Sealed):
         time = (self.time if self.time.ndim == 1 else self.time[i])[:rows]
         columns: dict[str, Any] = {name: np.array(getattr(self, name)[i][:rows]) for name in _VARIABLES}
         end = self.terminations.get(i)
-        if end is not None and (not rows or end.time > time[-1]):
+        kept = {name: values[i, :rows] for name, values in self.quantities.items()}
+        if end is not None and end.y is not None:
             time = np.append(time, end.time)
+            kept = {name: np.concatenate([values, (end.quantities or {})[name]]) for name, values in kept.items()}
             nq, nu, nz = (columns[name].shape[1] for name in ("q", "u", "z"))
             parts = np.split(end.y, [nq, nq + nu, nq + nu + nz])
             parts[3:] = np.reshape(parts[3], (2, -1, 3))
             columns = {name: np.concatenate([columns[name], part[None]]) for name, part in zip(_VARIABLES, parts, strict=True)}
-        kept = {name: values[i, :rows] for name, values in self.quantities.items()}
-        if len(time) > rows:
-            kept = {name: _with_rows(values, len(time)) for name, values in kept.items()}
         statistics = {
             name: value[i].item() if isinstance(value, np.ndarray) else value for name, value in self.statistics.items()
         }

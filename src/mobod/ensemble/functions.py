@@ -10,23 +10,21 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..compiling import UsersRoutine
 from ..control import laws
 from ..errors import ModelError
 from ..event import TriggeredHandler
 from ..function import users
 from ..function.users.unrolled import numbers, unrolled
 from ..simulation.events import Events
+from ..state.state import State
 from ..value.callers import callers_level
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..compiling import UsersRoutine
-    from ..state.state import State
 
 ARGUMENTS = ("t", "q", "u")
 Function = Callable[..., Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,13 +11,11 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..derivative.coordinates import has_rates
 from ..errors import ConvergenceError, ModelError
+from ..integrator import Integrator
 from ..simulation.gradient import Gradient, Stages, Wanted, differentiate
+from ..simulation.variational import TapedStep, Variational
+from ..state.state import State
 from .linear_models import LinearModels
-
-if TYPE_CHECKING:
-    from ..integrator import Integrator
-    from ..simulation.variational import TapedStep, Variational
-    from ..state.state import State
 
 
 class GradientOfEach(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +11,11 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.pointers import block_of
 from ..algebra.record import LANES, aligned_zeros
-from ..compiling import among_many
+from ..compiling import UsersRoutine, among_many
+from ..event import Witness
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
-from ..event.watched import is_compiled, of_triggered
+from ..event.watched import Watched, is_compiled, of_triggered
 from ..event.when import When
 from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
@@ -22,11 +23,13 @@ from ..integrator.weights import error_weights
 from ..measure.base import Measure
 from ..measure.integrate import Integrate
 from ..mobilizer import q_rates
-from ..state.fields import PARAMETERS
+from ..state.fields import PARAMETERS, Record
+from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
 from ..stepping.witnesses import SEEN, WINDOW
 from ..system.projection import share_weights
+from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.project import project
@@ -39,13 +42,6 @@ from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
 from .lanes import layout, lending, witnesses as watching
 from .lanes.run import run
-
-if TYPE_CHECKING:
-    from ..compiling import UsersRoutine
-    from ..event import Witness
-    from ..state.fields import Record
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 _Measure = TypeVar("_Measure", bound=Measure)
 #: The loops over steps that lanes have, by the kernel that an integrator has for one state.
@@ -120,7 +116,7 @@ def _steps_in_lanes(state: State, integrator: Integrator) -> bool:
     if not isinstance(integrator, TimeStepping):
         return type(integrator).try_step is Integrator.try_step
     fixed = integrator.fixed_step_size is not None and type(integrator) is TimeStepping
-    return fixed and not state.tree.remembers and integrator.can_run_compiled(state)
+    return fixed and not state.tree.counts["bristle_rows"] and integrator.can_run_compiled(state)
 
 
 def lends_states(state: State) -> bool:
@@ -139,15 +135,26 @@ def is_watched(one: Any) -> bool:
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
 
 
+def watched_events(system: MultibodySystem, contacts: ContactEvents | None) -> list[Watched]:
+    """All that changes sign at events of a system, whose unilateral contacts are open."""
+    owners = (*system.event_reporters, *system.event_handlers)
+    triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
+    found = [one for one in triggered if one.info.rising or one.info.falling]
+    if contacts is not None:
+        found += [contacts.watch_gap(one) for one in system.get_matter_subsystem().unilateral_contacts]
+    return found
+
+
 def _why_alone(system: MultibodySystem, integrator: Integrator, watches: bool, functions: Sequence[str]) -> Reason:
     """Why a method that lanes do not have runs each state for itself, where Python takes part."""
     if type(integrator) is not BDF:
         return Reason(f"{type(integrator).__name__} steps one state of this system at a time")
     if not watches:
         return Reason("BDF is stepped by a TimeStepper for each state", "with simulate it runs compiled")
-    events = [*system.event_handlers, *system.event_reporters]
+    owners = *system.event_handlers, *system.event_reporters
+    events = [one for one in owners if not (is_watched(one) or isinstance(one, Scheduled))]
     if events:
-        return Reason(f"BDF finds events ({_named(events)}) by Python", "without them it runs compiled")
+        return Reason(f"BDF finds events ({_named(events)}) by Python", _WATCH)
     if functions:
         return Reason(f"BDF calls {' and '.join(functions)} by Python", "without functions it runs compiled")
     return Reason("this BDF, or a part of this system, is for one state at a time")
@@ -288,15 +295,11 @@ class LaneRuns:
             numbers.extend(own[1])
             return [witness.routine.address(**in_lanes), *places]
 
-        owners, contacts = (*system.event_reporters, *system.event_handlers), system.get_matter_subsystem().unilateral_contacts
-        triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
         #: What happens where unilateral contacts close.
-        self.contacts = ContactEvents(system, accuracy) if contacts else None
+        self.contacts = ContactEvents(system, accuracy) if system.get_matter_subsystem().unilateral_contacts else None
         #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
-        self.called = [one for one in triggered if one.info.rising or one.info.falling]
-        self._in_python = [one for one in self.called if not is_watched(one.owner)]
-        if self.contacts is not None:
-            self.called += [self.contacts.watch_gap(one) for one in contacts]
+        self.called = watched_events(system, self.contacts)
+        self._in_python = [one for one in self.called if one.owner is not self.contacts and not is_watched(one.owner)]
         self._callback = lending.watching(self._in_python)
         scale = system.get_default_time_scale()
         #: In which their events are found.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from ..algebra.record import LANES
 from ..assembler import Assembler
 from ..errors import ConvergenceError, ModelError
 from ..state import validity
+from ..state.fields import Record
 from ..system import prescription
 from ..system.projection import share_weights
 from ..tree import prescribe, project as _project, realize as _realize
@@ -21,9 +22,6 @@ from ..value.stage import Stage
 from . import batch_constraints
 from .results import Results
 from .states import read_only
-
-if TYPE_CHECKING:
-    from ..state.fields import Record
 
 #: Constraints' errors and multipliers: where they are among the results, beside those of `batch`, and what each needs.
 _ERRORS = {

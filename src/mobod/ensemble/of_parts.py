@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..force.contact.subsystem import CompliantContactSubsystem
+from ..measure.base import Measure
+from ..state.state import State
+from ..system.diagnosis import Diagnosis
 from ..value.stage import Stage
 from .sums import Sums
-
-if TYPE_CHECKING:
-    from ..force.contact.subsystem import CompliantContactSubsystem
-    from ..measure.base import Measure
-    from ..state.state import State
-    from ..system.diagnosis import Diagnosis
 
 
 class OfParts(Sums):

@@ -9,32 +9,29 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import MobodError
+from ..integrator import Integrator
 from ..simulation.event_log import EventLog
 from ..simulation.events import Events
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
+from ..simulation.sensitivities import Sensitivities
 from ..simulation.table import MemoryRows
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import variational
+from ..state.resources import Settings
+from ..state.state import State
 from ..stepping import record as rk
 from ..system.forward_sensitivities import Directions
+from ..system.system import MultibodySystem
 from ..value.callers import callers_level
 from .states import memory_of
-
-if TYPE_CHECKING:
-    from ..integrator import Integrator
-    from ..simulation.sensitivities import Sensitivities
-    from ..state.resources import Settings
-    from ..state.state import State
-    from ..system.system import MultibodySystem
-
 
 #: A state's time, q, u, z, particles, what it remembers, as a row of `batch_memory`, and how often it was begun anew.
 Row = tuple[float, Array, Array, Array, Array, Array, int]
@@ -47,7 +44,7 @@ class OneRun:
     Attributes
     ----------
     time : (k,) array
-        Of its rows: the reports, and where an event has ended it, the end.
+        Of its rows: the reports, and where an event has ended it, the end, unless a report is of that.
     y : (k, ny) array
     state : State
         At the end.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,13 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..errors import ConvergenceError, ModelError
+from ..state.fields import Record
+from ..state.state import State
 from ..tree import matrix_sweep, realize as _realize
 from ..value.checks import numbers
 from ..value.stage import Stage
 from . import batch_operators
 from .manifold import OnManifold
-
-if TYPE_CHECKING:
-    from ..state.fields import Record
-    from ..state.state import State
-
 
 #: The most bytes of scratch that a thread keeps from call to call.
 _MOST_KEPT = 2**23

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,21 +12,18 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
 from ..errors import MobodError
+from ..mobilizer.base import MobilizedBody
 from ..state.fields import PARAMETERS, SHORTCUTS
 from ..state.of_each import Rows, caller_of, rows_of
 from ..state.resources import own_copy
+from ..state.state import State
 from ..tree.tree import in_each_lane
+from ..value import MassProperties, Transform
 from ..value.checks import integer
 from ..value.stage import Stage
 from .departure import Departure, find_departure, is_plain
 from .resetting import Resetting
 from .states import memory_of, remember, self_updating
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from ..value import MassProperties, Transform
-
 
 #: What fields that are no numbers say, for messages.
 _SHARED = {

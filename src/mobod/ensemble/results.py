@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..state import validity
+from ..state.fields import Record
 from ..tree import realize as _realize
 from ..value.stage import Stage
 from . import batch
 from .running import Running
 from .states import read_only
-
-if TYPE_CHECKING:
-    from ..state.fields import Record
 
 
 class Results(Running):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Collection, Hashable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +13,8 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError, StageError
 from ..state import validity
-from ..state.fields import PARAMETERS
+from ..state.fields import PARAMETERS, Record
+from ..state.state import State
 from ..tree import realize as _realize
 from ..tree.tree import in_each_lane
 from ..value.checks import numbers, shaped
@@ -23,10 +24,6 @@ from .failures import Failure
 from .own_values import OwnValues
 from .states import count_of
 from .work_sharing import Task
-
-if TYPE_CHECKING:
-    from ..state.fields import Record
-    from ..state.state import State
 
 
 class _Realizing(Task):

@@ -7,7 +7,7 @@ follow from the state's own; others say when, of a state, and are asked again wh
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,12 +17,9 @@ from ..event.periodic import Periodic
 from ..event.scheduled import Scheduled
 from ..simulation.event_log import Account
 from ..state.impulses import Impulses
+from ..state.state import State
 from ..state.subsystem import Subsystem
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
-
+from ..system.system import MultibodySystem
 
 #: ``lend(i)`` gives state i, realized to ACCELERATION; the next call may overwrite it.
 Lend = Callable[[int], "State"]

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..integrator import Integrator
 from ..simulation.run import integrator_settings, make_integrator
 from ..simulation.sensitivities import ARRAYS, Sensitivities
 from ..simulation.variational import variational
+from ..state.state import State
 from ..system.forward_sensitivities import Directions
-
-if TYPE_CHECKING:
-    from ..integrator import Integrator
-    from ..state.state import State
 
 #: What the names of columns of recordings begin with.
 PREFIX = "sensitivities."

@@ -6,19 +6,20 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import os
 import threading
 import time as _clock
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..integrator import Integrator
-from ..integrator.contact_steps import NO_IMPULSES, NO_ROOM
+from ..integrator.contact_steps import CLOSES, NO_IMPULSES, NO_ROOM
 from ..integrator.jumps import PATH_JUMPS, wrapped_paths
 from ..integrator.slow_runs import Progress, say
 from ..measure.base import Measure
@@ -29,6 +30,8 @@ from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
 from ..simulation.quantities import QUANTITY, Recording
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
+from ..state.resources import Settings
+from ..state.state import State
 from ..stepping import record as rk
 from ..system.interpreted import interpreted_lines
 from ..value.callers import callers_level
@@ -49,11 +52,6 @@ from .state_runs import StateRuns, are_compiled
 from .stepping import Stepping, make_integrator
 from .variation_runs import VariationRuns, are_compiled as variations_are_compiled
 from .work_sharing import Task
-
-if TYPE_CHECKING:
-    import os
-
-    from ..state.state import State
 
 #: A call of a kernel is to take about as long, so that Ctrl-C and progress are seen; s.
 _CALL = 0.05
@@ -127,7 +125,8 @@ class Simulating(Stepping):
             It may be in NumPy's manner, too.
         record : mapping or sequence, optional
             Quantities by name, as of `mobod.simulate`: found in ``quantities``. They are computed by Python from the rows,
-            some 20 us each; ``"contacts"``, of which there is any number, and measures that remember are not among them.
+            some 20 us each; ``"contacts"``, of which there is any number, and measures that remember are not among them, nor is
+            what depends on the efforts of controllers, which are not in the rows.
         record_to : str or path, optional
             An HDF5 file, ``.h5`` (needs h5py), into which the motions go as they come, so that memory holds few of them.
         sensitivities : sequence, optional
@@ -184,7 +183,7 @@ class Simulating(Stepping):
         if observe is not None:
             try_observer(observe, template)
         if record is not None:
-            _check_recorded(Recording(self._system, template, record), record)
+            _check_recorded(Recording(self._system, template, record), record, template, control is not None)
         run = _Run(self, made, times, _file(record_to), progress, (control, ends), tangents)
         if run.lanes is None and tangents is None:
             given = {"controller": control, "terminate": ends}
@@ -383,13 +382,13 @@ class Simulating(Stepping):
         is_free = functools.partial(self._is_as_others, i) if returns else None
         times = run.times[min(i, len(run.times) - 1), made:]
         done = run_one(self._system, state, times, settings, force, onward, wanted, is_free)
-        k = len(done.time) - (done.termination is not None)
+        k = int(np.count_nonzero(done.time[: len(times)] == times[: len(done.time)]))  # the last row may be an event's
         rows[made : made + k], rows[made + k :] = done.y[:k], np.nan
         if done.events is not None and done.event_rows is not None and len(done.events):
             run.add_events(i, done.events, done.event_rows)
         changes = [(made + row, *values) for row, *values in done.changes]
         if onward is not None and onward.changed:  # before it was made, handlers have
-            changes.insert(0, (made, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()))
+            changes.insert(0, _change(made, state))
         if changes:
             run.changes[i] = [*run.changes.get(i, ()), *changes]
         if run.tangents is not None and done.sensitivities is not None:
@@ -423,31 +422,41 @@ _COUNTED = (
 )
 
 
+def _change(row: int, state: State) -> tuple[int, dict[str, Array], Settings]:
+    """An entry of a run's `changes`: from *row* on Instance variables are those of *state*."""
+    return row, {name: array.copy() for name, array in state.own_fields.items()}, state.settings()
+
+
 def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     """Quantities recorded beside the variables ``(n, nt, ...)``; no numbers where there are no rows."""
     found: dict[str, Array] = {}
     assert motions.state_of is not None
     for i in range(len(motions)):
         rows, state = int(motions.num_rows[i]), motions.state_of(i)
-        times = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows]
+        times, y = (motions.time if motions.time.ndim == 1 else motions.time[i])[:rows], motions.rows_of_y(i)
+        end = motions.terminations.get(i)
+        if end is not None and end.y is not None:
+            times, y = np.append(times, end.time), np.concatenate([y, end.y[None]])
         recording = Recording(state.system, state, record)
         if i in motions.changes:
-            columns, made, error = recording.rows_of_states(motions[i].states.walk(range(rows)), rows)
+            columns, made, error = recording.rows_of_states(motions[i].states.walk(range(len(times))), len(times))
         else:
-            columns, made, error = recording.rows_of(times, motions.rows_of_y(i))
+            columns, made, error = recording.rows_of(times, y)
         if error is not None:
             error.add_note(f"this is of state {i} at time {times[made]:.9g}")
             raise error
-        for column, values in columns.items():
-            name = column.removeprefix(QUANTITY)
+        columns = {column.removeprefix(QUANTITY): values for column, values in columns.items()}
+        for name, values in columns.items():
             if name not in found:
                 found[name] = np.full((len(motions), motions.time.shape[-1], *values.shape[1:]), np.nan)
-            found[name][i, :rows] = values
+            found[name][i, :rows] = values[:rows]
+        if end is not None and end.y is not None:
+            motions.terminations[i] = end._replace(quantities={name: values[rows:] for name, values in columns.items()})
     return found
 
 
-def _check_recorded(recording: Recording, record: Any) -> None:
-    """Refuse to record what rows of variables do not tell."""
+def _check_recorded(recording: Recording, record: Any, state: State, is_driven: bool) -> None:
+    """Refuse to record what rows of variables do not tell; *is_driven* says that a function drives the states."""
     if recording.tables:
         raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
     asked = record.values() if isinstance(record, Mapping) else record if isinstance(record, Iterable) else [record]
@@ -457,6 +466,17 @@ def _check_recorded(recording: Recording, record: Any) -> None:
                 f"record of an ensemble cannot have {one!r}, which remembers more than rows have; ask for it at the ends, "
                 "by ensemble.realize() and ensemble.get_measures(measure)"
             )
+    if is_driven or state.tree.counts["num_controllers"]:
+        quiet, pushed = state.copy(), state.copy()
+        pushed.record.control_memory[...] += 1.0
+        state.system.realize(pushed, Stage.ACCELERATION, mobility_forces=np.ones(len(state.u)))
+        efforts = recording.row_of(pushed)
+        for column, value in recording.row_of(quiet).items():
+            if not np.array_equal(value, efforts[column]):
+                raise ValueError(
+                    f"record of an ensemble cannot have {column.removeprefix(QUANTITY)!r} where controllers act, whose efforts "
+                    "are not in its rows; record it of one state, by mobod.simulate and a controller of mobod.control"
+                )
 
 
 def _remembers(measure: Measure) -> bool:
@@ -560,6 +580,7 @@ class _Run:
                 self._batch(results, first, stop)
             finally:
                 self._blank(results, first, stop)
+                self._drop_ends(results, first, stop)
                 if self._file is not None:
                     self._file.append(self._block(results, first, stop))
                     self._file.flush()
@@ -570,8 +591,9 @@ class _Run:
         if self.lanes is None:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
-        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
         which = np.arange(first, stop)
+        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
+        departed = np.union1d(departed, which[self._is_due(which)])
         try:
             if len(departed) < stop - first:
                 goes_on = self.lane_events is not None
@@ -585,6 +607,16 @@ class _Run:
         finally:  # after Ctrl-C, what has not come to its end is where it began
             left = np.isin(self.outcome[first:stop, layout.STATUS], _ON_THEIR_WAY)
             self.begin_again(np.flatnonzero(left) + first)
+
+    def _is_due(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """True for states in whose runs something scheduled is due, where lanes do not call it."""
+        system, ensemble = self._ensemble._system, self._ensemble
+        if isinstance(self.lanes, LaneRuns) or not Schedule.of(system):
+            return np.zeros(len(which), bool)
+        schedule = Schedule(system, self._n, self.integrator.accuracy)
+        schedule.begin(ensemble._time[: self._n, 0], ensemble._lend_realized)
+        due = np.minimum(schedule.handlers, schedule.reporters) <= self.times[:, -1]
+        return due[which]
 
     def _after_lanes(
         self, which: npt.NDArray[np.int64], departed: npt.NDArray[np.int64], results: Array, first: int
@@ -601,7 +633,7 @@ class _Run:
         # pass; of a few others that have failed the same finds out what was at fault
         status = self.outcome[which, layout.STATUS]
         alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & lanes.tries_alone)
-        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES))  # which a run of one state makes, or finds by another solver
+        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES, CLOSES))  # which a run of one state makes, or finds by another solver
         alone |= np.isin(which, departed)
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
         if lanes.calls_python:  # which says there what it has raised
@@ -643,6 +675,9 @@ class _Run:
         name = getattr(handler, "name", None) or handler.get_name()
         y = np.concatenate([part[i] for part in self._ensemble._variables[1:5]])
         self.terminations[i] = Termination(time, f"{name} ended the simulation{getattr(handler, '_why', '')}", y)
+        if i in self._ensemble._departures:
+            change = _change(int(self.outcome[i, layout.ROWS]), self._ensemble._state(i))
+            self.changes[i] = [*self.changes.get(i, ()), change]
         self.outcome[i, layout.STATUS] = rk.REACHED
         self.reached[i, layout.REACHED_TIME] = time
 
@@ -704,6 +739,15 @@ class _Run:
         made = self.outcome[first:stop, layout.ROWS]
         made[self.outcome[first:stop, layout.STATUS] == layout.NOT_RUN] = 0
         results[np.arange(self._nt) >= made[:, None]] = np.nan
+
+    def _drop_ends(self, results: Array, first: int, stop: int) -> None:
+        """Where a run was ended at its last report, and is as it was then, the end has no row of its own."""
+        for i in [i for i in self.terminations if first <= i < stop]:
+            end, rows = self.terminations[i], int(self.outcome[i, layout.ROWS])
+            changes = any(row == rows for row, *_ in self.changes.get(i, ()))
+            if rows and end.y is not None and not changes and end.time <= self.times[min(i, len(self.times) - 1), rows - 1]:
+                is_told = np.array_equal(end.y, results[i - first, rows - 1])
+                self.terminations[i] = end._replace(y=None) if is_told else end
 
     def _block(self, results: Array, first: int, stop: int) -> dict[str, Array]:
         block = self._columns(results)
@@ -770,7 +814,10 @@ class _Run:
         if self._file is not None:
             failures = {str(i): list(one) for i, one in self._failures().items()}
             events = {str(i): [one.labels, one.rows.tolist(), at.tolist()] for i, (one, at) in self.events.items()}
-            ends = {str(i): [one.time, one.reason, one.y.tolist()] for i, one in self.terminations.items()}
+            ends = {
+                str(i): [one.time, one.reason, None if one.y is None else one.y.tolist()]
+                for i, one in self.terminations.items()
+            }
             self._file.close(
                 {
                     **self._about,

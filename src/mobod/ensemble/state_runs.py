@@ -2,29 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..compiling import among_many
+from ..compiling import Kernel, among_many
+from ..event.scheduled import Scheduled
 from ..integrator import Integrator
+from ..integrator.watch import Watch
 from ..simulation.run import integrator_settings, make_integrator
+from ..state.state import State
 from ..stepping import record as rk
 from ..system.projection import share_weights
+from ..unilateral.contact_events import ContactEvents
 from ..value.stage import Stage
 from . import batch_state_runs as runs
-from .lane_runs import remembered_of
-from .lanes.layout import FINISHED, FIRST_ROW, QUEUE_SIZE, UNFINISHED, Data
-
-if TYPE_CHECKING:
-    from ..compiling import Kernel
-    from ..state.state import State
+from .lane_runs import is_watched, remembered_of, watched_events
+from .lanes.layout import FINISHED, FIRST_ROW, QUEUE_SIZE, SUSPECT, UNFINISHED, Data
 
 
 def are_compiled(state: State, integrator: Integrator) -> bool:
-    """True if runs of states like *state* take place in compiled code from their beginnings to their ends."""
-    return integrator.can_run_compiled(state) and nothing_happens(state, integrator)
+    """True if runs of states like *state* take place in compiled code from their beginnings to their ends.
+
+    Of those with an event, or of which one cannot be excluded, `run_one` takes the place.
+    """
+    if not integrator.can_run_compiled(state):
+        return False
+    system, contacts = state.system, state.system.get_matter_subsystem().unilateral_contacts
+    owners = [*system.event_handlers, *system.event_reporters]
+    excluded = integrator.can_watch and not system.is_interpreted and not system.has_time_advanced_events()
+    excluded = excluded and all(is_watched(one) or isinstance(one, Scheduled) for one in owners)
+    excluded = excluded and integrator.internal_step_limit is None and not any(one.is_enabled(state) for one in contacts)
+    return excluded or nothing_happens(state, integrator)
 
 
 def nothing_happens(state: State, integrator: Integrator) -> bool:
@@ -56,7 +66,8 @@ class StateRuns:
     WIDTH = 1
 
     def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
-        self.adaptive = self.hands_over = self.tries_alone = True
+        self.adaptive = self.tries_alone = True
+        self.hands_over = False
         self.calls_python = state.system.calls_python
         self.of_each = of_each
         if state.resources is not None and state.resources.weights:
@@ -91,7 +102,20 @@ class StateWorker:
         self._settings, self._choices = made.control.copy(), made.counts.copy()
         self._remembered, self._no_energies = remembered_of(state), np.zeros(0)
         self._calls_python = state.system.calls_python
+        #: Witnesses, which the loop looks at.
+        self._watch = self._make_watch()
         self._code: tuple[Any, ...] | None = None
+
+    def _make_watch(self) -> Watch | None:
+        made = self._integrator
+        system, accuracy = made.get_state().system, made.accuracy
+        contacts = ContactEvents(system, accuracy) if system.get_matter_subsystem().unilateral_contacts else None
+        watched = watched_events(system, contacts)
+        if not watched:
+            return None
+        watch = Watch(made, watched, system.get_default_time_scale())
+        self._choices[rk.WATCHES] = watch.enter_loop(False)
+        return watch
 
     def begin(self, first_row: int = 0) -> None:
         """Reset the queue, after an earlier run that was interrupted; the first state to come is *first_row*."""
@@ -131,6 +155,8 @@ class StateWorker:
                 if status in (rk.PAUSED, rk.COLLAPSED):
                     continue
             left -= 1
+            if status == rk.SUSPECT:
+                status = SUSPECT
             retire(block, status, share[1], *after)
         return UNFINISHED
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +10,8 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
 from ..errors import StageError
+from ..state.fields import Record
+from ..state.resources import DiscreteVariable
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..tree.lumped_welds import ReducedTree
@@ -18,14 +20,10 @@ from ..value.attributes import Sealed
 from ..value.checks import numbers
 from ..value.stage import Stage
 from .batch_memory import IN_ROWS
+from .departure import Departure
+from .failures import Reasons
 from .one_thread import Users
 from .work_sharing import Helpers
-
-if TYPE_CHECKING:
-    from ..state.fields import Record
-    from ..state.resources import DiscreteVariable
-    from .departure import Departure
-    from .failures import Reasons
 
 
 class States(Sealed):

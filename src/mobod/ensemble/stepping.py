@@ -7,7 +7,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,9 @@ from ..integrator import Integrator, RungeKuttaMerson
 from ..simulation.event_log import EventLog
 from ..simulation.events import Events, joined
 from ..simulation.simulate import integrator_named
+from ..simulation.time_stepper import TimeStepper
 from ..stepping import record as rk
+from ..system.system import MultibodySystem
 from ..value.callers import callers_level
 from ..value.checks import number, positive
 from ..value.stage import Stage
@@ -33,10 +35,6 @@ from .one_by_one import KeptSteppers, following_of
 from .schedule import Schedule
 from .states import memory_of
 from .work_sharing import Task, by_chunks
-
-if TYPE_CHECKING:
-    from ..simulation.time_stepper import TimeStepper
-    from ..system.system import MultibodySystem
 
 #: Largest local error of a step, unless a caller says.
 ACCURACY = 1e-3

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
+from ..force.base import Force
 from ..state import validity
+from ..state.fields import Record
+from ..state.state import State
 from ..tree import realize as _realize
 from ..value.stage import Stage
 from . import batch_sums as sums
 from .stations import Stations
-
-if TYPE_CHECKING:
-    from ..force.base import Force
-    from ..state.fields import Record
-    from ..state.state import State
 
 
 class Sums(Stations):

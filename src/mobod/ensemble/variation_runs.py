@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,13 +12,11 @@ from ..derivative.seeded_record import side_by_side
 from ..integrator import Integrator, forward_sensitivities as kernels
 from ..measure import Integrate
 from ..simulation.compiled_variations import CompiledVariations, are_compiled as steps_are_compiled
+from ..state.state import State
 from ..stepping import loop, record as rk
 from .lane_runs import acting_measures, own_of_each
+from .sensitivity_rows import SensitivityRows
 from .state_runs import StateRuns, StateWorker, nothing_happens
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .sensitivity_rows import SensitivityRows
 
 
 def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows) -> bool:

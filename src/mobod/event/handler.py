@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
 
+from ..state.state import State
 from .called import Called
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class EventHandler(Called):

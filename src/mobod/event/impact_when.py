@@ -13,20 +13,18 @@ Source: Glocker 2001, Set-Valued Force Laws, 7 (Newton's impact law in generaliz
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..state.impulses import Impulse
+from ..state.state import State
 from ..value.checks import between, not_negative
 from ..value.stage import Stage
 from .when import When
 from .witness import Witness
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 #: Bounces whose next flight takes less than this many localization windows are over.
 _SHORTEST_FLIGHT = 8.0

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value.checks import flag
 from ..value.level import Level
 from .when import When
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 class LockWhen(When):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
+from ..state.state import State
 from ..value.checks import positive
 from .handler import EventHandler
 from .reporter import EventReporter
 from .scheduled import Scheduled
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Periodic(Scheduled):

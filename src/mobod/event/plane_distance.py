@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra import vec3
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
 from .routines import by_address, number, station, vector
 from .witness import Witness, check_body
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 @generic

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from ..state.state import State
 from .periodic import PeriodicReporter
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class HasValue(Protocol):

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
 
+from ..state.state import State
 from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 from .handler import EventHandler
 from .reporter import EventReporter
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Scheduled(Sealed, Abstract):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value.checks import finite, integer
 from ..value.stage import Stage
 from .routines import by_address, number
 from .witness import Witness, check_body
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 @generic

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..state.state import State
 from .when import When
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class StopWhen(When):

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
 
+from ..state.state import State
 from ..state.trigger_info import TriggerInfo
 from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 from ..value.stage import Stage
 from .handler import EventHandler
 from .reporter import EventReporter
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Triggered(Sealed, Abstract):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..state.state import State
 from .triggered import TriggeredHandler
 from .witness import Witness, as_witness
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class When(TriggeredHandler):

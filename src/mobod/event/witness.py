@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..compiling import Routine
+from ..state.state import State
 from ..value.abstract import Abstract
 from ..value.attributes import Sealed
 from ..value.checks import numbers
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def check_body(name: str, what: str, body: Any) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
+from ..state.state import State
+from ..system.system import MultibodySystem
 
 
 def make_robot(path: Path) -> ModuleType:

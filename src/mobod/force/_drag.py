@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,16 +11,14 @@ from ..algebra.arrays import ArrayLike
 from ..algebra.memory import add_spatial, load9, load_spatial
 from ..compiling import Routine, generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Transform, checks
 from ..value.frames import frame_or_none
 from .base import Force, body_index
 from .pools import numbers3, numbers9
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 PI = float(np.pi)
 #: Numbers: viscosity, density, wind, then the frame S, then the kind's own.

@@ -7,19 +7,17 @@ lanes has none: in runs each lane's is lent, see `mobod.ensemble.lanes.lending`;
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.record import values_at
 from ..compiling import Callback, lender_at
 from ..errors import ModelError, StageError
 from ..state.stage_hooks import refuse_change
+from ..state.state import State
 from ..state.storage import state_at
 from ..state.validity import KINEMATICS, unchanged, unchanged_bit
 from ..value.stage import VELOCITY, Stage
 from .routines import ENERGY, FORCES
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _UNTOUCHED = unchanged_bit(Stage.DYNAMICS)
 #: All bits of that kind: others say which results there are, of which only kinematics are those of the moment.

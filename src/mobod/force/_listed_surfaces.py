@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy.typing as npt
 
 from ..compiling import Routine
 from ..contact.surface import Surface
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Transform, checks, frames
 from .base import body_index
 from .contact.element import ContactElement
 from .contact.fields import Placed
 from .contact.resistance import RATE
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 #: After the transition velocity: no time of bristles, and the transition rate.
 _REST = (0.0, RATE)
@@ -53,14 +51,11 @@ class ListedSurfaces(ContactElement):
             forces, self.law, [*numbers, *_REST], self._all, self._touch, disabled_by_default=disabled_by_default, name=name
         )
 
-    (
-        get_default_transition_velocity,
-        set_default_transition_velocity,
-        get_transition_velocity,
-        set_transition_velocity,
-    ) = parameters.scalar(
-        "transition_velocity", "velocity", checks.positive, "the slip speed from which on friction is that of sliding"
-    ).accessors()
+    get_default_transition_velocity, set_default_transition_velocity, get_transition_velocity, set_transition_velocity = (
+        parameters.scalar(
+            "transition_velocity", "velocity", checks.positive, "the slip speed from which on friction is that of sliding"
+        ).accessors()
+    )
 
     def _placed(self, forces: GeneralForceSubsystem, kind: str, i: int, one: Any) -> Placed:
         if not isinstance(one, Sequence) or not 2 <= len(one) <= 3:

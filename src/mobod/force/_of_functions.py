@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..state.state import State
 from ..value.checks import array
 from ..value.rows import as_array
 from .base import Force
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def _rows_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:

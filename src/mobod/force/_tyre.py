@@ -30,7 +30,7 @@ Dynamics, 3rd edition, chapters 1, 4.3 and 7.2.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -42,15 +42,13 @@ from ..compiling import generic
 from ..contact.height_field import HeightField
 from ..function.base import Function
 from ..function.routines import gradient, value
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform, checks
 from .base import Force, body_index
 from .pools import number, numbers3, numbers9
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 #: Numbers of every tyre: center and axis on the wheel, the road's frame, what friction is multiplied by; R_0, k, c; and its
 #: own from OWN on.

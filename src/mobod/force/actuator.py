@@ -11,7 +11,7 @@ gain (d, 0, 0) and bias (0, 0, -d); a damper gain (0, 0, -1). The law is that of
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +20,13 @@ from ..algebra.scalar import load, store, where
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
+from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
 from .pools import number, numbers3
+from .subsystem import GeneralForceSubsystem
 from .through_transmission import ThroughTransmission
 from .transmission.base import Functions, Transmission, check_transmission
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
 
 #: What z is, the element's first integer.
 NONE, INTEGRATOR, FILTER = 0, 1, 2
@@ -199,11 +197,7 @@ class Actuator(ThroughTransmission):
         self.default_numbers = [*numbers, *through.numbers]
 
     get_default_control, set_default_control, get_control, set_control = parameters.scalar(
-        "control",
-        "",
-        checks.finite,
-        "the control: what the gain is multiplied by",
-        invalidates=Stage.DYNAMICS,
+        "control", "", checks.finite, "the control: what the gain is multiplied by", invalidates=Stage.DYNAMICS
     ).accessors()
     get_default_gain, set_default_gain, get_gain, set_gain = parameters.vector(
         "gain", "", "what a unit of control gives: constant, by length, by speed"

@@ -6,21 +6,19 @@ f of each listed mobility   no potential energy
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import generic
 from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..state.state import State
 from ..value.checks import array
 from ..value.stage import Stage
 from ._mobility import push
 from .base import Force, check_forces, mobilities as listed
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -29,9 +27,6 @@ def add(model: Any, i: int, x: int) -> None:
     for k in range(model.force_integers[i]):
         at = i + 1 + 2 * k
         push(model, model.first_u[model.force_integers[at]] + model.force_integers[at + 1], number(model, x + k))
-
-
-run = by_address(add)
 
 
 def _efforts_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
@@ -72,7 +67,7 @@ class Actuators(Force):
     'VELOCITY'
     """
 
-    routine = run
+    routine = by_address(add)
     holds_mobility_forces = True
 
     def __init__(

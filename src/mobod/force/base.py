@@ -3,8 +3,9 @@
 A new compiled kind is a file beside this one. It provides
 
 1. functions ``add(model, integers, numbers)`` and, where there are such, ``energy`` and ``power`` of the same arguments, with
-   the equations in the file's docstring, and ``run = by_address(add, energy, power)`` made of them, see `routines`;
-2. a class derived from `Force` with `run` as its ``routine``, and the parameters that can be changed, see `state.parameters`.
+   the equations in the file's docstring;
+2. a class derived from `Force` with ``routine = by_address(add, energy, power)`` made of them, see `routines`, and the
+   parameters that can be changed, see `state.parameters`.
    Its constructor sets `default_integers` and `default_numbers`: its runs of the two pools that the functions read;
 3. its import in ``__init__.py``, as ``Name as Name``.
 """

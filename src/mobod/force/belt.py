@@ -12,20 +12,17 @@ Source: Johnson 1985, Contact Mechanics, section 8.4, of the limit; Eytelwein 18
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value import checks
 from .base import body_index, mobility
+from .subsystem import GeneralForceSubsystem
 from .transmission.coordinates import Coordinates
 from .transmission_friction import TransmissionFriction
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
 
 
 class Belt(TransmissionFriction):

@@ -9,18 +9,16 @@ D their mean:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import where
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..value import Transform
 from ._drag import OWN, PI, Drag, lengths, routine_of
 from .pools import number, numbers3
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic

@@ -14,7 +14,7 @@ Dynamics, 3rd edition, 3.2, with stiffnesses that may differ along and across.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -22,15 +22,13 @@ from ..algebra.scalar import load, sqrt, where
 from ..compiling import generic
 from ..contact.height_field import HeightField
 from ..function.base import Function
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Transform, checks
 from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, Tyre, adding, direction, slips
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 FRICTION, LONGITUDINAL, CORNERING, HALF_LENGTH, ROLLING = range(OWN, OWN + 5)
 
@@ -73,9 +71,6 @@ def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: A
     o = 0.0 * Fz
     e, s = load(model.z, z, 0), load(model.z, z + 1, 0)
     return (fx, fy, Fz), (o, my, mz), where(up, -e / 0.01, e_rate), where(up, -s / 0.01, s_rate)
-
-
-run = by_address(adding(law), with_z=True)
 
 
 class BrushTyre(Tyre):
@@ -138,7 +133,7 @@ class BrushTyre(Tyre):
     2000.0
     """
 
-    routine = run
+    routine = by_address(adding(law), with_z=True)
 
     (get_default_friction, set_default_friction, get_friction, set_friction) = parameters.scalar(
         "friction", "", checks.positive, "the coefficient of friction"
@@ -149,21 +144,15 @@ class BrushTyre(Tyre):
         get_longitudinal_stiffness,
         set_longitudinal_stiffness,
     ) = parameters.scalar("longitudinal_stiffness", "force", checks.positive, "the force ahead by a small slip").accessors()
-    (
-        get_default_cornering_stiffness,
-        set_default_cornering_stiffness,
-        get_cornering_stiffness,
-        set_cornering_stiffness,
-    ) = parameters.scalar("cornering_stiffness", "force/angle", checks.positive, "the force aside by a small angle").accessors()
+    get_default_cornering_stiffness, set_default_cornering_stiffness, get_cornering_stiffness, set_cornering_stiffness = (
+        parameters.scalar("cornering_stiffness", "force/angle", checks.positive, "the force aside by a small angle").accessors()
+    )
     get_default_half_length, set_default_half_length, get_half_length, set_half_length = parameters.scalar(
         "half_length", "length", checks.positive, "half the length of the contact patch"
     ).accessors()
-    (
-        get_default_rolling_resistance,
-        set_default_rolling_resistance,
-        get_rolling_resistance,
-        set_rolling_resistance,
-    ) = parameters.scalar("rolling_resistance", "", checks.not_negative, "the coefficient of rolling resistance").accessors()
+    get_default_rolling_resistance, set_default_rolling_resistance, get_rolling_resistance, set_rolling_resistance = (
+        parameters.scalar("rolling_resistance", "", checks.not_negative, "the coefficient of rolling resistance").accessors()
+    )
 
     def __init__(
         self,

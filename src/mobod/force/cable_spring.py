@@ -7,15 +7,11 @@ The law of Simbody's CableSpring, and of `TransmissionSpring`, whose range of re
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from ..state.state import State
 from ..value import checks
+from .subsystem import GeneralForceSubsystem
 from .transmission.base import Transmission
 from .transmission_spring import TransmissionSpring
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
 
 
 class CableSpring(TransmissionSpring):

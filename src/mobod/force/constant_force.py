@@ -5,21 +5,19 @@ F_B = [s x f; f], s the point from B's origin, in Ground   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from ..algebra import mat33, vec3
 from ..algebra.memory import add_spatial, load9
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from .base import Force, body_index
 from .pools import numbers3
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -28,9 +26,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
     b, f = model.force_integers[integers], numbers3(model, numbers + 3)
     s = mat33.mul_vec(load9(model.R_GB, b, 0), numbers3(model, numbers))
     add_spatial(model.body_forces, b, vec3.cross(s, f), f)
-
-
-run = by_address(add)
 
 
 class ConstantForce(Force):
@@ -76,7 +71,7 @@ class ConstantForce(Force):
            [5.   , 0.   , 0.   ]])
     """
 
-    routine = run
+    routine = by_address(add)
     reads_positions_only = True
 
     def __init__(

@@ -5,20 +5,18 @@ F_B = [t; 0]   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from ..algebra.memory import load3, store3
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from .base import Force, body_index
 from .pools import numbers3
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -27,9 +25,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
     b, t = model.force_integers[integers], numbers3(model, numbers)
     before = load3(model.body_forces, b, 0)
     store3(model.body_forces, b, 0, (before[0] + t[0], before[1] + t[1], before[2] + t[2]))
-
-
-run = by_address(add)
 
 
 class ConstantTorque(Force):
@@ -69,7 +64,7 @@ class ConstantTorque(Force):
            [0., 0., 0.]])
     """
 
-    routine = run
+    routine = by_address(add)
     holds_wrenches = True
     reads_positions_only = True
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state.stage_hooks import StageHooks
+from ..state.state import State
 from ..state.subsystem import HOOKS
 from ..value.abstract import Abstract
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
 from ._in_python import in_python
 from ._of_functions import OfFunctions
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ..state.state import State
-    from ..value.annotations import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 class CustomImplementation(StageHooks, Abstract):

@@ -40,9 +40,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
         add_spatial(model.body_forces, b, numbers3(model, first + 6 * b), numbers3(model, first + 6 * b + 3))
 
 
-run = by_address(add)
-
-
 def _mobility_forces_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
     field, first, _ = element.number_place(template, "set_all_mobility_forces")
     return numbers_at(field, first, values, template.tree.nu, Stage.DYNAMICS)
@@ -94,7 +91,7 @@ class DiscreteForces(Force):
            [1., 0., 0.]])
     """
 
-    routine = run
+    routine = by_address(add)
     holds_wrenches = True
 
     def __init__(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.arrays import Array
 from ..algebra.memory import load6, store6, store_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic, routine
+from ..state.state import State
 from . import gravity
 from .routines import ENERGY, FORCES, POWER
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 @generic

@@ -11,7 +11,7 @@ volume, A the area of the shadow along v, A_max its largest:
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,13 +19,11 @@ from ..algebra import vec3
 from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import one, sqrt, where
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..value import Transform, checks
 from ._drag import OWN, PI, Drag, lengths, routine_of
 from .pools import number, numbers3
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 #: Numbers: semi-axes, coefficients (blunt, slender, angular, Kutta, Magnus), virtual masses and inertias, A_max, I_max, I, D.
 AXES, COEFFICIENTS, MASSES, INERTIAS, A_MAX, I_MAX, I, D = 0, 3, 8, 11, 14, 15, 16, 19

@@ -21,7 +21,7 @@ them; here they are integrated, so that neither motion nor energy depends on the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,18 +32,15 @@ from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import exp, load, log, one, sqrt, store, where, zero
 from ..compiling import generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform, checks
 from ..value.stage import Stage
 from .base import Force, body_index
 from .pools import number, numbers3, numbers9
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 #: Where the numbers begin: the plane's frame (rotation by rows, then origin), the station, d0 d1 d2, and one each.
 FRAME, STATION, SHAPE = 0, 12, 15
@@ -180,9 +177,6 @@ def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     return (f_e - f_n) * v[2] + viscous + let_go
 
 
-run = by_address(add, energy, power, with_z=True)
-
-
 class ExponentialSpring(Force):
     """Contact of one point of a body with a plane of Ground, which sticks where it does not slide.
 
@@ -250,7 +244,7 @@ class ExponentialSpring(Force):
     True
     """
 
-    routine = run
+    routine = by_address(add, energy, power, with_z=True)
     reads_z = True
     num_z = 3
 
@@ -307,34 +301,25 @@ class ExponentialSpring(Force):
     get_default_station, set_default_station, get_station, set_station = parameters.vector(
         "station", "length", "the point, in its body"
     ).accessors()
-    (
-        get_default_shape_parameters,
-        set_default_shape_parameters,
-        get_shape_parameters,
-        set_shape_parameters,
-    ) = parameters.vector("shape_parameters", "", "d0, d1 and d2 of the exponential function").accessors()
+    get_default_shape_parameters, set_default_shape_parameters, get_shape_parameters, set_shape_parameters = parameters.vector(
+        "shape_parameters", "", "d0, d1 and d2 of the exponential function"
+    ).accessors()
     get_default_normal_viscosity, set_default_normal_viscosity, get_normal_viscosity, set_normal_viscosity = parameters.scalar(
         "normal_viscosity", "1/velocity", checks.not_negative, "the viscosity of the normal force"
     ).accessors()
     get_default_max_normal_force, set_default_max_normal_force, get_max_normal_force, set_max_normal_force = parameters.scalar(
         "max_normal_force", "force", checks.positive, "the largest normal force"
     ).accessors()
-    (
-        get_default_friction_elasticity,
-        set_default_friction_elasticity,
-        get_friction_elasticity,
-        set_friction_elasticity,
-    ) = parameters.scalar(
-        "friction_elasticity", "force/length", checks.positive, "the elasticity of the friction spring"
-    ).accessors()
-    (
-        get_default_friction_viscosity,
-        set_default_friction_viscosity,
-        get_friction_viscosity,
-        set_friction_viscosity,
-    ) = parameters.scalar(
-        "friction_viscosity", "force/velocity", checks.not_negative, "the viscosity of the friction spring"
-    ).accessors()
+    get_default_friction_elasticity, set_default_friction_elasticity, get_friction_elasticity, set_friction_elasticity = (
+        parameters.scalar(
+            "friction_elasticity", "force/length", checks.positive, "the elasticity of the friction spring"
+        ).accessors()
+    )
+    get_default_friction_viscosity, set_default_friction_viscosity, get_friction_viscosity, set_friction_viscosity = (
+        parameters.scalar(
+            "friction_viscosity", "force/velocity", checks.not_negative, "the viscosity of the friction spring"
+        ).accessors()
+    )
     get_default_settle_velocity, set_default_settle_velocity, get_settle_velocity, set_settle_velocity = parameters.scalar(
         "settle_velocity", "velocity", checks.positive, "the anchor's speed from which on the point slides wholly"
     ).accessors()

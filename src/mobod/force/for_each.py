@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,7 @@ from ..value.checks import numbers
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
 from ._of_functions import OfFunctions
 from .base import check_forces
-
-if TYPE_CHECKING:
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 class ForEach(OfFunctions):

@@ -37,9 +37,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     return number(model, numbers) * total
 
 
-run = by_address(add, power=power)
-
-
 class GlobalDamper(Force):
     """Damps all mobilities alike: a drain of energy where its mechanism does not matter.
 
@@ -76,7 +73,7 @@ class GlobalDamper(Force):
     array([-0.5, -1. ])
     """
 
-    routine = run
+    routine = by_address(add, power=power)
 
     def __init__(
         self,

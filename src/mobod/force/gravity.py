@@ -263,7 +263,7 @@ class Gravity(Force):
     def set_default_body_is_excluded(self, mobod: Any, is_excluded: bool) -> Gravity:
         """Leave a body out, or take it in again. A topological change."""
         b = self._matter.find_body(mobod).index
-        (self._excluded.add if is_excluded else self._excluded.discard)(b)
+        (self._excluded.add if checks.flag("is_excluded", is_excluded) else self._excluded.discard)(b)
         self.defaults_changed()
         return self
 
@@ -277,7 +277,7 @@ class Gravity(Force):
         self._check(state, "set_body_is_excluded")
         b = self._matter.find_body(mobod).index
         if b > 0:
-            self.pool_run(state, "force_integers", True)[b] = not is_excluded
+            self.pool_run(state, "force_integers", True)[b] = not checks.flag("is_excluded", is_excluded)
 
     def get_body_forces(self, state: State) -> Array:
         """Its forces on each body ``(nb, 2, 3)``, at the bodies' origins, in Ground. Needs POSITION."""

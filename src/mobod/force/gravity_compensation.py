@@ -6,22 +6,20 @@ F_B = -c m g at B's mass center   PE = sum of c m g . p_GC   c the body's fracti
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra import vec3
 from ..algebra.arrays import ArrayLike
 from ..algebra.memory import add_spatial, load3
 from ..algebra.scalar import load, zero
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import checks
 from .base import Force, body_index
 from .pools import number, numbers3
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -43,9 +41,6 @@ def energy(model: Any, i: int, x: int) -> Any:
         p_GC = vec3.add(load3(model.p_GB, b, 0), load3(model.com_G, b, 0))
         total = total + number(model, x + 3 + k) * load(model.mass, b, 0) * vec3.dot(g, p_GC)
     return total
-
-
-run = by_address(add, energy)
 
 
 class GravityCompensation(Force):
@@ -85,7 +80,7 @@ class GravityCompensation(Force):
            [0.   , 4.905, 0.   ]])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

@@ -9,7 +9,7 @@ Sines and cosines of the angles are entries of R_FM, so that N takes none. It is
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,9 @@ from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import atan2, sqrt, store
 from ..compiling import generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import Transform, checks
 from ..value.frames import from_twelve
 from ..value.rows import in_rows, not_negative
@@ -28,12 +30,7 @@ from ..value.stage import Stage
 from .base import Force, body_index
 from .pools import number, numbers3, numbers9
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 #: Where the numbers begin: the two frames, rotation by rows and then origin; stiffnesses; dampings.
 FRAME_1, FRAME_2, STIFFNESS, DAMPING = 0, 12, 24, 30
@@ -160,9 +157,6 @@ def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     return dissipation(model, numbers, motion(model, integers, numbers)[1])
 
 
-run = by_address(add, energy, power, with_z=True)
-
-
 def _six(what: str, value: Any) -> Array:
     """Six finite numbers, zero or more."""
     numbers = checks.array(what, value, (6,))
@@ -227,7 +221,7 @@ class LinearBushing(Force):
     """
 
     acts_between = True
-    routine = run
+    routine = by_address(add, energy, power, with_z=True)
     num_z = 1
 
     def __init__(
@@ -265,11 +259,7 @@ class LinearBushing(Force):
         "stiffness", "torque/angle, force/length", "the stiffnesses of three angles, then of three displacements", _six, size=6
     ).accessors()
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.vector(
-        "damping",
-        "torque*time/angle, force*time/length",
-        "the dampings, likewise",
-        _six,
-        size=6,
+        "damping", "torque*time/angle, force*time/length", "the dampings, likewise", _six, size=6
     ).accessors()
 
     # ------------------------------------------------------------------------------------------ positions

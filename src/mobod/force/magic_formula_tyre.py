@@ -29,7 +29,7 @@ import os
 import re
 import warnings
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -38,16 +38,14 @@ from ..compiling import generic
 from ..contact.height_field import HeightField
 from ..errors import ModelError, ModelWarning
 from ..function.base import Function
+from ..mobilizer.base import MobilizedBody
 from ..value import Transform, checks
 from ..value.callers import callers_level
 from ._tir_file import read_tir
 from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, direction, pressed, slips
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 _NAMES = """
     MF5 FNOMIN DPI LONGVL LFZO
@@ -370,9 +368,6 @@ def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: A
     )
 
 
-run = by_address(adding(law, _load), with_z=True)
-
-
 class MagicFormulaTyre(Tyre):
     """A tyre by Pacejka's Magic Formula, with the coefficients of a .tir file.
 
@@ -437,7 +432,7 @@ class MagicFormulaTyre(Tyre):
     4000.0
     """
 
-    routine = run
+    routine = by_address(adding(law, _load), with_z=True)
 
     def __init__(
         self,

@@ -5,27 +5,22 @@ f   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite
 from ._mobility import OnMobility, place, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
 def add(model: Any, integers: int, numbers: int) -> None:
     """Numbers: f."""
     push(model, place(model, integers), number(model, numbers))
-
-
-run = by_address(add)
 
 
 class MobilityConstantForce(OnMobility):
@@ -72,7 +67,7 @@ class MobilityConstantForce(OnMobility):
     array([0., 3.])
     """
 
-    routine = run
+    routine = by_address(add)
     holds_mobility_forces = True
     reads_positions_only = True
 

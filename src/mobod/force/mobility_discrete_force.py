@@ -5,28 +5,23 @@ f   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite
 from ..value.stage import Stage
 from ._mobility import OnMobility, place, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
 def add(model: Any, integers: int, numbers: int) -> None:
     """Numbers: f."""
     push(model, place(model, integers), number(model, numbers))
-
-
-run = by_address(add)
 
 
 class MobilityDiscreteForce(OnMobility):
@@ -68,7 +63,7 @@ class MobilityDiscreteForce(OnMobility):
     'VELOCITY'
     """
 
-    routine = run
+    routine = by_address(add)
     holds_mobility_forces = True
 
     def __init__(

@@ -22,21 +22,19 @@ here; and damping (their sigma_1) is limited, so that a bristle hit at high spee
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import Routine, generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import checks
 from ._mobility import OnMobility, place, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 #: Where the numbers are.
 DYNAMIC, RATIO, VISCOUS, DEFLECTION, TRANSITION = 0, 1, 2, 3, 4
@@ -259,14 +257,11 @@ class MobilityDryFriction(OnMobility):
     get_default_deflection, set_default_deflection, get_deflection, set_deflection = parameters.scalar(
         "deflection", "coordinate", checks.positive, "the deflection at which it slides"
     ).accessors()
-    (
-        get_default_transition_velocity,
-        set_default_transition_velocity,
-        get_transition_velocity,
-        set_transition_velocity,
-    ) = parameters.scalar(
-        "transition_velocity", "generalized speed", checks.positive, "the speed up to which friction is static"
-    ).accessors()
+    get_default_transition_velocity, set_default_transition_velocity, get_transition_velocity, set_transition_velocity = (
+        parameters.scalar(
+            "transition_velocity", "generalized speed", checks.positive, "the speed up to which friction is static"
+        ).accessors()
+    )
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]

@@ -5,19 +5,17 @@ f = -c u   power dissipated = c u^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import not_negative
 from ._mobility import OnMobility, place, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -32,9 +30,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     """c u^2."""
     u = load(model.u, place(model, integers), 0)
     return number(model, numbers) * u * u
-
-
-run = by_address(add, power=power)
 
 
 class MobilityLinearDamper(OnMobility):
@@ -77,7 +72,7 @@ class MobilityLinearDamper(OnMobility):
     array([ 0., -1.])
     """
 
-    routine = run
+    routine = by_address(add, power=power)
 
     def __init__(
         self,

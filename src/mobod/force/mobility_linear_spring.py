@@ -5,18 +5,16 @@ f_q = -k (q - q0)   PE = 1/2 k (q - q0)^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite, not_negative
 from .one_coordinate import OnCoordinate, coordinate, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -31,9 +29,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     """1/2 k (q - q0)^2."""
     stretch = coordinate(model, integers) - number(model, numbers + 1)
     return 0.5 * number(model, numbers) * stretch * stretch
-
-
-run = by_address(add, energy)
 
 
 class MobilityLinearSpring(OnCoordinate):
@@ -83,7 +78,7 @@ class MobilityLinearSpring(OnCoordinate):
     array([ 0., -3.])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

@@ -10,24 +10,22 @@ is the power that it takes, less that of the spring alone: -(f_q + k x) q_dot.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 
 from ..algebra.scalar import where, zero
 from ..compiling import generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..state.of_each import Present, Rows, of_each
+from ..state.state import State
 from ..value import checks, rows
 from .one_coordinate import OnCoordinate, coordinate, coordinate_rate, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -67,9 +65,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     """-(f_q + k x) q_dot."""
     x, rate = beyond(model, integers, numbers), coordinate_rate(model, integers)
     return -(force(model, integers, numbers, x, rate) + number(model, numbers) * x) * rate
-
-
-run = by_address(add, energy, power)
 
 
 def _pair_of_each(*names: str) -> Callable[[Any, State, Any, Present], Rows | None]:
@@ -149,7 +144,7 @@ class MobilityLinearStop(OnCoordinate):
     array([  0., -20.])
     """
 
-    routine = run
+    routine = by_address(add, energy, power)
 
     def __init__(
         self,

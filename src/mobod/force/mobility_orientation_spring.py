@@ -8,7 +8,7 @@ The rate of t is n . w_FM, so that the torque's power is the energy's loss. It i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -17,17 +17,14 @@ from ..algebra.memory import load3, load9
 from ..algebra.scalar import load, sqrt, store, where, zero
 from ..compiling import generic
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Rotation, checks
 from ._polynomial import energy_at, stiffness
 from .base import Force, body_index
 from .pools import numbers9
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 IDENTITY = Rotation()
 
@@ -67,9 +64,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     """Of the angle."""
     _, r = turned(model, integers, numbers)
     return energy_at(model, numbers, length(r))
-
-
-run = by_address(add, energy)
 
 
 class MobilityOrientationSpring(Force):
@@ -119,7 +113,7 @@ class MobilityOrientationSpring(Force):
     ([0.0, 0.0, -1.0], 0.25)
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_mobilizers = True
     reads_positions_only = True
 
@@ -156,12 +150,9 @@ class MobilityOrientationSpring(Force):
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
         "stiffness", "torque/angle", checks.finite, "the stiffness"
     ).accessors()
-    (
-        get_default_quadratic_stiffness,
-        set_default_quadratic_stiffness,
-        get_quadratic_stiffness,
-        set_quadratic_stiffness,
-    ) = parameters.scalar("quadratic_stiffness", "torque/angle^2", checks.finite, "the torque by the angle squared").accessors()
+    get_default_quadratic_stiffness, set_default_quadratic_stiffness, get_quadratic_stiffness, set_quadratic_stiffness = (
+        parameters.scalar("quadratic_stiffness", "torque/angle^2", checks.finite, "the torque by the angle squared").accessors()
+    )
     get_default_cubic_stiffness, set_default_cubic_stiffness, get_cubic_stiffness, set_cubic_stiffness = parameters.scalar(
         "cubic_stiffness", "torque/angle^3", checks.finite, "the torque by the angle cubed"
     ).accessors()

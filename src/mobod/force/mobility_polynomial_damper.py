@@ -5,19 +5,17 @@ f = -(c0 + c1 |u| + c2 u^2) u   power dissipated = (c0 + c1 |u| + c2 u^2) u^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, where
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import not_negative
 from ._mobility import OnMobility, place, push
 from ._polynomial import stiffness
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -37,9 +35,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
 def power(model: Any, integers: int, numbers: int) -> Any:
     """-f u."""
     return drag(model, integers, numbers) * load(model.u, place(model, integers), 0)
-
-
-run = by_address(add, power=power)
 
 
 class MobilityPolynomialDamper(OnMobility):
@@ -82,7 +77,7 @@ class MobilityPolynomialDamper(OnMobility):
     array([ 0. , -1.8])
     """
 
-    routine = run
+    routine = by_address(add, power=power)
 
     def __init__(
         self,
@@ -102,14 +97,11 @@ class MobilityPolynomialDamper(OnMobility):
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
         "damping", "generalized force by generalized speed", not_negative, "the damping"
     ).accessors()
-    (
-        get_default_quadratic_damping,
-        set_default_quadratic_damping,
-        get_quadratic_damping,
-        set_quadratic_damping,
-    ) = parameters.scalar(
-        "quadratic_damping", "generalized force by generalized speed^2", not_negative, "the force by the speed squared"
-    ).accessors()
+    get_default_quadratic_damping, set_default_quadratic_damping, get_quadratic_damping, set_quadratic_damping = (
+        parameters.scalar(
+            "quadratic_damping", "generalized force by generalized speed^2", not_negative, "the force by the speed squared"
+        ).accessors()
+    )
     get_default_cubic_damping, set_default_cubic_damping, get_cubic_damping, set_cubic_damping = parameters.scalar(
         "cubic_damping", "generalized force by generalized speed^3", not_negative, "the force by the speed cubed"
     ).accessors()

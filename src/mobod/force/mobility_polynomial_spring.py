@@ -5,19 +5,17 @@ x = q - q0   f_q = -(k0 + k1 x + k2 x^2) x   PE = k0 x^2 / 2 + k1 x^3 / 3 + k2 x
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite
 from ._polynomial import energy_at, stiffness
 from .one_coordinate import OnCoordinate, coordinate, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -31,9 +29,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
 def energy(model: Any, integers: int, numbers: int) -> Any:
     """k0 x^2 / 2 + k1 x^3 / 3 + k2 x^4 / 4."""
     return energy_at(model, numbers, coordinate(model, integers) - number(model, numbers + 3))
-
-
-run = by_address(add, energy)
 
 
 class MobilityPolynomialSpring(OnCoordinate):
@@ -84,7 +79,7 @@ class MobilityPolynomialSpring(OnCoordinate):
     array([ 0.   , -3.135])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(
@@ -107,14 +102,11 @@ class MobilityPolynomialSpring(OnCoordinate):
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
         "stiffness", "generalized force by coordinate", finite, "the stiffness"
     ).accessors()
-    (
-        get_default_quadratic_stiffness,
-        set_default_quadratic_stiffness,
-        get_quadratic_stiffness,
-        set_quadratic_stiffness,
-    ) = parameters.scalar(
-        "quadratic_stiffness", "generalized force by coordinate^2", finite, "the force by the stretch squared"
-    ).accessors()
+    get_default_quadratic_stiffness, set_default_quadratic_stiffness, get_quadratic_stiffness, set_quadratic_stiffness = (
+        parameters.scalar(
+            "quadratic_stiffness", "generalized force by coordinate^2", finite, "the force by the stretch squared"
+        ).accessors()
+    )
     get_default_cubic_stiffness, set_default_cubic_stiffness, get_cubic_stiffness, set_cubic_stiffness = parameters.scalar(
         "cubic_stiffness", "generalized force by coordinate^3", finite, "the force by the stretch cubed"
     ).accessors()

@@ -5,19 +5,17 @@ PE = A (1 + cos(n q - d))   f_q = A n sin(n q - d)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import sincos
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite
 from .one_coordinate import OnCoordinate, coordinate, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -33,9 +31,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     """A (1 + cos(n q - d))."""
     _, c = sincos(number(model, numbers + 1) * coordinate(model, integers) - number(model, numbers + 2))
     return number(model, numbers) * (1.0 + c)
-
-
-run = by_address(add, energy)
 
 
 class MobilityTorsion(OnCoordinate):
@@ -86,7 +81,7 @@ class MobilityTorsion(OnCoordinate):
     array([0.   , 5.985])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

@@ -7,22 +7,20 @@ T is the torque of full throttle at the motor's speed r u; with the throttle bel
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, where
 from ..compiling import generic
 from ..function.base import Function
 from ..function.routines import jet
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import checks
 from ._mobility import OnMobility, place, push
 from .pools import number
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 THROTTLE, RATIO = 0, 1
 
@@ -43,9 +41,6 @@ def effort(model: Any, i: int, x: int) -> Any:
 def add(model: Any, i: int, x: int) -> None:
     """F on the mobility."""
     push(model, place(model, i), effort(model, i, x))
-
-
-run = by_address(add)
 
 
 class Motor(OnMobility):
@@ -99,7 +94,7 @@ class Motor(OnMobility):
     5.0
     """
 
-    routine = run
+    routine = by_address(add)
 
     get_default_throttle, set_default_throttle, get_throttle, set_throttle = parameters.scalar(
         "throttle", "", checks.finite, "the part of the curve's torque that acts; below zero it drives the other way"

@@ -12,7 +12,7 @@ Of one state an atom meets those before it eight at a time, in lanes; of eight s
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -28,9 +28,7 @@ from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
 from .base import Force, body_index, check_forces
 from .pools import number, numbers3
 from .routines import ENERGY, FORCES
-
-if TYPE_CHECKING:
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 # integers: atoms; whether there is a cutoff; then of each its body, and where its special pairs begin and end; then these,
 # atoms and kinds
@@ -337,9 +335,6 @@ def _run(model: Any, first: int, end: int, what: int) -> int:
     return 0
 
 
-run = Routine(_run, makes_arrays=True)
-
-
 class Nonbonded(Force):
     """Lennard-Jones and Coulomb forces between atoms fixed on bodies: one element, one compiled loop over pairs in cells.
 
@@ -403,7 +398,7 @@ class Nonbonded(Force):
     -0.997
     """
 
-    routine = run
+    routine = Routine(_run, makes_arrays=True)
     reads_positions_only = True
 
     def __init__(

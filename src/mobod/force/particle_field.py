@@ -6,7 +6,7 @@ on i: f(t, r_i, v_i)        PE = sum of V(t, r_i)
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,9 +19,7 @@ from ..mobilizer.access import vector3
 from ._of_functions import OfFunctions
 from .base import check_forces
 from .routines import kernel
-
-if TYPE_CHECKING:
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 #: The arguments of each function.
 _ARGUMENTS = {"force": ("t", "r", "v", "parameters"), "potential_energy": ("t", "r", "parameters")}

@@ -6,7 +6,7 @@ on i: f(r) (r_i - r_j) / r, on j its opposite, where r < cutoff        PE = sum 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -20,9 +20,7 @@ from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
 from ._of_functions import OfFunctions
 from .base import check_forces
 from .routines import ENERGY, FORCES
-
-if TYPE_CHECKING:
-    from .subsystem import GeneralForceSubsystem
+from .subsystem import GeneralForceSubsystem
 
 #: The distances, as parts of the cutoff, at which functions are tried out.
 _TRIED = (0.9, 0.5, 0.3)

@@ -43,11 +43,7 @@ def by_address(
 
 
 def kernel(
-    add: Callable[..., Any],
-    energy: Callable[..., Any] | None,
-    power: Callable[..., Any] | None,
-    *,
-    with_z: bool = False,
+    add: Callable[..., Any], energy: Callable[..., Any] | None, power: Callable[..., Any] | None, *, with_z: bool = False
 ) -> Callable[..., int]:
     """The function that `by_address` makes a routine of."""
     force, of_energy, of_power = (_with_z(f) if f is not None and not with_z else f for f in (add, energy, power))

@@ -11,14 +11,12 @@ from typing import Any
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import Routine, generic
 from ..mobilizer import q_rates
-from . import (
-    global_damper,
-    mobility_linear_damper,
-    mobility_linear_spring,
-    mobility_linear_stop as stop,
-    mobility_polynomial_damper,
-    mobility_polynomial_spring,
-)
+from . import mobility_linear_stop as stop
+from .global_damper import GlobalDamper
+from .mobility_linear_damper import MobilityLinearDamper
+from .mobility_linear_spring import MobilityLinearSpring
+from .mobility_polynomial_damper import MobilityPolynomialDamper
+from .mobility_polynomial_spring import MobilityPolynomialSpring
 from .one_coordinate import coordinate
 from .pools import number, numbers3
 
@@ -27,12 +25,12 @@ KIND, MOBILITY, ELEMENT, INTEGERS, NUMBERS = range(5)
 SPRING, DAMPER, STOP, ALL_DAMPED, BENT_SPRING, BENT_DAMPER = range(1, 7)
 
 _KINDS: dict[Routine, int] = {
-    mobility_linear_spring.run: SPRING,
-    mobility_linear_damper.run: DAMPER,
-    stop.run: STOP,
-    global_damper.run: ALL_DAMPED,
-    mobility_polynomial_spring.run: BENT_SPRING,
-    mobility_polynomial_damper.run: BENT_DAMPER,
+    MobilityLinearSpring.routine: SPRING,
+    MobilityLinearDamper.routine: DAMPER,
+    stop.MobilityLinearStop.routine: STOP,
+    GlobalDamper.routine: ALL_DAMPED,
+    MobilityPolynomialSpring.routine: BENT_SPRING,
+    MobilityPolynomialDamper.routine: BENT_DAMPER,
 }
 
 

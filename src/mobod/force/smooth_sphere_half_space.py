@@ -18,7 +18,7 @@ touch.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,18 +29,15 @@ from ..algebra.scalar import exp, one, sqrt, where
 from ..compiling import generic
 from ..contact.material import Material
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..state.state import State
 from ..value import Transform, checks, rows
 from .base import Force, body_index
 from .pools import number, numbers3
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 #: Where the numbers begin: center and radius of the sphere, the frame of the half-space (rotation by rows, then origin).
 CENTER, RADIUS, FRAME = 0, 3, 4
@@ -135,9 +132,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     return -vec3.dot(F, v) - 0.4 * (f + slope * x) * x_dot
 
 
-run = by_address(add, energy, power)
-
-
 def _materials_of_each(element: Any, template: State, values: Any, present: Present) -> Rows | None:
     """Of materials, or of their five numbers in the order of `Material`."""
     if not isinstance(values, np.ndarray) and all(isinstance(one, Material) for one in values):
@@ -221,7 +215,7 @@ class SmoothSphereHalfSpace(Force):
     """
 
     acts_between = True
-    routine = run
+    routine = by_address(add, energy, power)
 
     def __init__(
         self,
@@ -266,18 +260,12 @@ class SmoothSphereHalfSpace(Force):
         """The body of the half-space."""
         return self._body(1)
 
-    (
-        get_default_center,
-        set_default_center,
-        get_center,
-        set_center,
-    ) = parameters.vector("center", "length", "the sphere's center, in its body").accessors()
-    (
-        get_default_radius,
-        set_default_radius,
-        get_radius,
-        set_radius,
-    ) = parameters.scalar("radius", "length", checks.positive, "the sphere's radius").accessors()
+    get_default_center, set_default_center, get_center, set_center = parameters.vector(
+        "center", "length", "the sphere's center, in its body"
+    ).accessors()
+    get_default_radius, set_default_radius, get_radius, set_radius = parameters.scalar(
+        "radius", "length", checks.positive, "the sphere's radius"
+    ).accessors()
     (
         get_default_contact_half_space_frame,
         set_default_contact_half_space_frame,
@@ -299,14 +287,11 @@ class SmoothSphereHalfSpace(Force):
     get_default_viscous_friction, set_default_viscous_friction, get_viscous_friction, set_viscous_friction = parameters.scalar(
         "viscous_friction", "1/velocity", checks.not_negative, "the coefficient of friction that grows with speed"
     ).accessors()
-    (
-        get_default_transition_velocity,
-        set_default_transition_velocity,
-        get_transition_velocity,
-        set_transition_velocity,
-    ) = parameters.scalar(
-        "transition_velocity", "velocity", checks.positive, "the speed from which on friction is that of sliding"
-    ).accessors()
+    get_default_transition_velocity, set_default_transition_velocity, get_transition_velocity, set_transition_velocity = (
+        parameters.scalar(
+            "transition_velocity", "velocity", checks.positive, "the speed from which on friction is that of sliding"
+        ).accessors()
+    )
     (
         get_default_constant_contact_force,
         set_default_constant_contact_force,

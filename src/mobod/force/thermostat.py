@@ -145,9 +145,6 @@ def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     return load(model.z, z, 0) * twice_kinetic_energy(model, integers)
 
 
-run = by_address(add, power=power, with_z=True)
-
-
 class Thermostat(Force):
     """Keeps the temperature of mobilities and particles about that of a heat bath: a chain of Nose-Hoover thermostats.
 
@@ -205,7 +202,7 @@ class Thermostat(Force):
     8.283
     """
 
-    routine = run
+    routine = by_address(add, power=power, with_z=True)
     reads_mobilizers = True
     reads_z = True
 
@@ -399,7 +396,9 @@ class Thermostat(Force):
         matter, M = self._matter, self._matter.calc_m(state)
         free = matter.get_free_u_index(state) if state.has_known else np.arange(len(M))
         L = np.linalg.cholesky(M[np.ix_(free, free)])
-        rng = np.random.default_rng() if rng is None else rng
+        if rng is None:
+            rng = np.random.default_rng()
+        checks.instance("rng", rng, np.random.Generator, "numpy.random.default_rng(1)")
         x = rng.normal(size=len(L))
         v = np.zeros(len(M))
         v[free] = np.linalg.solve(L.T, x)

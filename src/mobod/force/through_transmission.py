@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..compiling import Routine
+from ..decoration.rubber_band_line import Line
 from ..errors import ModelError
+from ..state.state import State
 from ..value import checks
 from .base import Force
 from .routines import by_address
 from .transmission.base import Functions, Transmission
-
-if TYPE_CHECKING:
-    from ..decoration.rubber_band_line import Line
-    from ..state.state import State
 
 _routines: dict[tuple[Callable[..., Any], Functions, bool], Routine] = {}
 

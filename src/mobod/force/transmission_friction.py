@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, store
 from ..compiling import Routine, generic
+from ..decoration.rubber_band_line import Line
+from ..state.state import State
 from . import mobility_dry_friction as law
 from .base import Force
 from .pools import number
 from .routines import by_address
+from .subsystem import GeneralForceSubsystem
 from .transmission.base import Functions, Transmission, check_transmission
-
-if TYPE_CHECKING:
-    from ..decoration.rubber_band_line import Line
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
 
 #: After the law's numbers the transmission's, of which its ratio is the first.
 RATIO = law.TRANSITION + 1

@@ -8,25 +8,23 @@ With c a spring beyond its range is a stop: the force of Hunt and Crossley 1975,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import where, zero
 from ..compiling import Routine, generic
+from ..decoration.rubber_band_line import Line
 from ..state import parameters
+from ..state.state import State
 from ..value import checks
 from .actuator import checked_range
 from .base import Force
 from .pools import number
 from .routines import by_address
+from .subsystem import GeneralForceSubsystem
 from .transmission.base import Functions, Transmission, check_transmission
-
-if TYPE_CHECKING:
-    from ..decoration.rubber_band_line import Line
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
 
 #: Numbers: k, d, c, then the two bounds of rest, k1 and k2, d1 and d2, then the ratio.
 STIFFNESS, DAMPING, DISSIPATION, REST, HIGHER_STIFFNESS, HIGHER_DAMPING, RATIO = 0, 1, 2, 3, 5, 7, 9

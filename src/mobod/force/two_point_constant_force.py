@@ -5,22 +5,20 @@ f along the line between them, f > 0 apart   no potential energy
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from ..algebra import vec3
 from ..algebra.scalar import sqrt, where, zero
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import finite
 from .pools import number
 from .routines import by_address
+from .subsystem import GeneralForceSubsystem
 from .two_points import OWN, TwoPoints, arms, pull, square
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -30,9 +28,6 @@ def add(model: Any, integers: int, numbers: int) -> None:
     apart, xx = square(r)
     f = -number(model, numbers + OWN) / sqrt(xx)
     pull(model, b1, b2, s1, s2, vec3.scale(where(apart, f, zero(f)), r))
-
-
-run = by_address(add)
 
 
 class TwoPointConstantForce(TwoPoints):
@@ -79,7 +74,7 @@ class TwoPointConstantForce(TwoPoints):
     3.0
     """
 
-    routine = run
+    routine = by_address(add)
     reads_positions_only = True
 
     def __init__(

@@ -5,22 +5,20 @@ f = c dx/dt along the line between them   power dissipated = c (dx/dt)^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from ..algebra import vec3
 from ..algebra.scalar import where, zero
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import not_negative
 from .pools import number
 from .routines import by_address
+from .subsystem import GeneralForceSubsystem
 from .two_points import OWN, TwoPoints, arms, pull, rate, square
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -40,9 +38,6 @@ def power(model: Any, integers: int, numbers: int) -> Any:
     x_times_rate = rate(model, b1, b2, s1, s2, r)
     p = number(model, numbers + OWN) * x_times_rate * x_times_rate / xx
     return where(apart, p, zero(p))
-
-
-run = by_address(add, power=power)
 
 
 class TwoPointLinearDamper(TwoPoints):
@@ -87,7 +82,7 @@ class TwoPointLinearDamper(TwoPoints):
     True
     """
 
-    routine = run
+    routine = by_address(add, power=power)
 
     def __init__(
         self,

@@ -5,22 +5,20 @@ f = k (x - x0) along the line between them   PE = 1/2 k (x - x0)^2
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
 from ..algebra import vec3
 from ..algebra.scalar import sqrt, where, zero
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value.checks import not_negative
 from .pools import number
 from .routines import by_address
+from .subsystem import GeneralForceSubsystem
 from .two_points import OWN, TwoPoints, arms, pull, square
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from .subsystem import GeneralForceSubsystem
 
 
 @generic
@@ -42,9 +40,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     x = sqrt(xx)
     stretch = where(apart, x, zero(x)) - number(model, numbers + OWN + 1)
     return 0.5 * number(model, numbers + OWN) * stretch * stretch
-
-
-run = by_address(add, energy)
 
 
 class TwoPointLinearSpring(TwoPoints):
@@ -92,7 +87,7 @@ class TwoPointLinearSpring(TwoPoints):
     True
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

@@ -8,7 +8,7 @@ three each, then the kind's own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,16 +17,13 @@ from ..algebra import mat33, vec3
 from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.scalar import one, where
 from ..compiling import generic
+from ..decoration.rubber_band_line import Line
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from .base import Force, body_index
 from .pools import numbers3
-
-if TYPE_CHECKING:
-    from ..decoration.rubber_band_line import Line
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from .subsystem import GeneralForceSubsystem
-
+from .subsystem import GeneralForceSubsystem
 
 #: Where a kind's own numbers begin.
 OWN = 6

@@ -36,9 +36,6 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     return gravity.potential_energy(model, integers, numbers)
 
 
-run = by_address(add, energy)
-
-
 class UniformGravity(Force):
     """A uniform field of gravity. `Gravity` can do more, and costs less: it can leave out bodies.
 
@@ -82,7 +79,7 @@ class UniformGravity(Force):
            [ 0.,  0., -1.]])
     """
 
-    routine = run
+    routine = by_address(add, energy)
     reads_positions_only = True
 
     def __init__(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +12,14 @@ from ..algebra.arrays import Array
 from ..algebra.record import layout
 from ..errors import ModelError, StageError
 from ..integrator import RungeKutta3, SemiExplicitEuler
-from ..integrator.base import Integrator as Base
+from ..integrator.base import Integrator, Integrator as Base
 from ..state.fields import ADDRESSES
+from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, UNCHECKED
 from ..stepping import record as rk
 from ..system import prescription
 from ..system.projection import share_weights
+from ..system.system import MultibodySystem
 from ..tree import prescribe as _prescribe, project as _project, realize as _realize
 from ..tree.lumped_welds import ReducedTree
 from ..value.checks import number, numbers
@@ -26,11 +28,6 @@ from . import kernels
 from .code import Program
 from .cuda import Device
 from .processor import Processor
-
-if TYPE_CHECKING:
-    from ..integrator.base import Integrator
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 
 class Ensemble:

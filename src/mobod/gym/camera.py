@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..shapes.mechanism import Mechanism, find_body_transforms
 from ..shapes.view import View, find_view
-
-if TYPE_CHECKING:
-    from ..state.state import State
+from ..state.state import State
 
 #: Of a picture, in pixels.
 WIDTH, HEIGHT = 480, 360

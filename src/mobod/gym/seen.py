@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from ..ensemble.ensemble import Ensemble
 from ..errors import ModelError
 from ..force import ElasticFoundation, ExponentialSpring, HuntCrossley, SmoothSphereHalfSpace
+from ..state.state import State
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..ensemble.ensemble import Ensemble
-    from ..state.state import State
-    from .task import Points
+from .task import Points
 
 Array = npt.NDArray[Any]
 _OF_CONTACT = (SmoothSphereHalfSpace, ExponentialSpring, HuntCrossley, ElasticFoundation)

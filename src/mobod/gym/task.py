@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import ModelError
 from ..integrator import Integrator, RungeKutta3
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value import MassProperties
 from ..value.checks import finite, integer
 from ..value.rows import ten
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 Array = npt.NDArray[np.float64]
 Points = list[tuple["MobilizedBody", Array]]

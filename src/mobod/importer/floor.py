@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,14 +12,12 @@ from ..algebra.arrays import Array
 from ..force.contact.force_plate import find_up
 from ..force.contact.of_system import find_contacts
 from ..force.contact.subsystem import CompliantContactSubsystem
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value import Transform
 from ..value.stage import Stage
 from .start_again import start_again
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: The spheres at the corners of a box: of its smallest half length, and at least of its largest.
 _OF_SMALLEST, _OF_LARGEST = 0.25, 0.02

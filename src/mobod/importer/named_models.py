@@ -13,16 +13,14 @@ import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from ..errors import CommandError
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value.checks import suggest
+from .model import Model
 from .start_again import start_again
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
-    from .model import Model
 
 Gravity: TypeAlias = tuple[float, float, float]
 #: How long is simulated if neither the user nor the example says.

@@ -95,7 +95,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
     words = text_of(tool, "force_set_files").split()
     setup.forces = [beside(path, name) for name in words if name.lower() != "unassigned"]
     setup.replace = _flag(tool, "replace_force_set", False)
-    setup.window = _number(path, tool, "cmc_time_window", window)
+    setup.window = _number(path, tool, "cmc_time_window", window) if kind == "cmc" else window  # RRATool reads none
     setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
     cutoff = _number(path, tool, "lowpass_cutoff_frequency", -1.0)
     setup.cutoff = cutoff if cutoff >= 0.0 else None

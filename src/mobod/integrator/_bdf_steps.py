@@ -24,6 +24,7 @@ from ..algebra.record import attach
 from ..compiling import compiled, generic
 from ..stepping import controller, interpolation, limits, record as rk, rows
 from ..stepping.evaluate import permitted_step, prescribe
+from ..stepping.event_search import of_one_state
 from ..stepping.loop import stepping
 from ..stepping.method.method import Method
 from ..stepping.record import FORCED, LIMITER, PERMITTED_STEP, PREVIOUS_TIME, RATE, STEP, TIME, Y
@@ -427,3 +428,4 @@ def sampled(model: Any, run: Any) -> None:
 advance = stepping(
     Method(attempt, plan, find_error, accept, refuse, interpolate_run, limit, forget, sampled, controls_fixed=True), "bdf"
 )
+find = of_one_state(interpolate_run, "bdf")

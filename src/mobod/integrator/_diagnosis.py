@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..control.custom import controllers_of
@@ -12,12 +10,10 @@ from ..force.contact.element import ContactElement
 from ..force.contact.step_limit import FIRST, SECOND
 from ..function.users import line_of_error
 from ..measure.memory import Memory
+from ..state.state import State
+from ..system.diagnosis import Diagnosis
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.diagnosis import Diagnosis
-    from ..system.system import MultibodySystem
 
 #: A force is named if it is so many times as large as the next.
 _BY_FAR = 1e3

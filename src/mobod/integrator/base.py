@@ -10,24 +10,28 @@ from __future__ import annotations
 import time as _clock
 import warnings
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..compiling import Job, compile_ahead, run_noting, with_refusals_apart
+from ..compiling import Job, Kernel, compile_ahead, run_noting, with_refusals_apart
 from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError, TopologyError
+from ..event import Termination, TerminationReason
 from ..force.contact.bristle import begin_bristles
 from ..force.contact.step_limit import limit_step
 from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer import q_rates
+from ..state.state import State
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import beginning, event_search, interpolation, loop, record as rk, rows
 from ..stepping.evaluate import ALWAYS, FULL_NEWTON
 from ..system.arguments import check_system
 from ..system.in_python import Held, keeper, prescriber, realize_with, realized_by_python, realizer
+from ..system.system import MultibodySystem
 from ..tree.measures import begin_step
 from ..tree.prescribe import prescribe
 from ..tree.project import project as project_on_manifolds
@@ -42,12 +46,6 @@ from . import _diagnosis, jumps
 from .quick import Quick, is_possible, remembers
 from .slow_runs import Progress, say
 from .weights import error_weights
-
-if TYPE_CHECKING:
-    from ..compiling import Kernel
-    from ..event import Termination, TerminationReason
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: Rows for intermediate values of methods that have no table.
 _ROWS_BETWEEN = 5
@@ -115,11 +113,11 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back calls_witnesses
-        can_run_compiled can_watch
-        choose_routines control counts ends_at_stage entry_points error_order fail final_time find_quick
+        advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back
+        calling calls_witnesses can_run_compiled can_watch
+        choose_routines control counts ends_at_stage entry_points error_order fail final_time find find_quick
         flight_resolution follow_jump
-        follows_jumps forget_steps get_room goes_on held kernel leave_at previous_time quick restart
+        follows_jumps forget_steps get_room goes_on held kernel leave_at leaves_out previous_time quick restart
         return_every_internal_step sample set_out_for search_events share_witnesses singularities step_and_report
         steps_contacts table take_up termination try_step warn_of_passing warned why_too_small
         """.split()
@@ -139,6 +137,10 @@ class Integrator(Sealed):
     follows_jumps: ClassVar[bool] = False
     #: The loop over steps.
     kernel: ClassVar[Kernel] = loop.advance
+    #: Whether that leaves out forces that the state has at the end of a step.
+    leaves_out: ClassVar[bool] = False
+    #: The kernel that searches a step for events.
+    find: ClassVar[Kernel] = event_search.find
 
     accuracy: float
     initial_step_size: float | None
@@ -542,6 +544,10 @@ class Integrator(Sealed):
         """True if its kernel takes the steps, and all that it needs of the last one is in `work` and `control`."""
         return type(self).try_step is Integrator.try_step
 
+    def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:
+        """The kernel of steps as it is called in one call from Python."""
+        return partial(self.call_back, kernel) if self.system.calls_back else kernel
+
     def find_quick(self) -> Quick | None:
         """Keep what steps from Python need, of a state realized at the end of the last step; None where they need more."""
         if is_possible(self, self._is_simple()):
@@ -794,11 +800,12 @@ class Integrator(Sealed):
 
     def search_events(self, looks: int, needs_rates: bool, watched: Any, seen: Any, end: float) -> int:
         """Search the last step for events up to *end*: see `stepping.event_search`."""
-        arguments = looks, needs_rates, watched, seen, self.work, self.control, self.counts, end
-        if looks != 0:
-            status, _ = with_refusals_apart(event_search.search, self.get_state().block, *arguments)
+        find, asked = type(self).find, (looks, needs_rates, watched, seen, end)
+        if looks != 0:  # which knows the method
+            own = self.work, self.work, self.control, self.counts
+            status, _ = with_refusals_apart(find, self.get_state().block, *asked, *own)
         else:
-            status = self._call_as_chosen(event_search.search, *arguments)
+            status = self._call_as_chosen(find, *asked, *self.arguments())
         self.get_state().invalidate_q()
         return status
 

@@ -10,22 +10,20 @@ from __future__ import annotations
 
 import functools
 import importlib.util
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ModelError
+from ..state.state import State
 from ..stepping import controller, limits, loop, record as rk
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from . import _bdf_steps as bdf, _implicit
 from ._solvers import Cvode, Problem, Scipy
 from .base import Integrator
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 _COMPILED = "compiled"
 _SOLVERS: dict[str, type[Cvode] | type[Scipy]] = {"cvode": Cvode, "scipy": Scipy}
@@ -100,6 +98,7 @@ class BDF(Integrator):
     order = 5
     error_order = 1
     kernel = bdf.advance
+    find = bdf.find
 
     def __init__(self, system: MultibodySystem, *, solver: str | None = None, **settings: Any) -> None:
         super().__init__(system, **settings)

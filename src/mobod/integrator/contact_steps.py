@@ -17,11 +17,12 @@ from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness
 from ..stepping import controller, limits, loop, record as rk, rows
 from ..stepping.evaluate import permitted_step, prescribe
+from ..stepping.event_search import of_one_state
 from ..stepping.interpolation import interpolate_linearly
 from ..stepping.loop import stepping
 from ..stepping.method.method import Method
 from ..unilateral.stepped import space as names
-from ..unilateral.stepped.space import NO_IMPULSES, NO_ROOM
+from ..unilateral.stepped.space import CLOSES, NO_IMPULSES, NO_ROOM
 
 #: Rows of `tries`: the end of a step, its middle, its end by two halves.
 _WHOLE, _MIDDLE, _HALVES = range(3)
@@ -43,7 +44,7 @@ def attempt(model: Any, run: Any, time: float, h: float) -> float:
             status = loop.arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
         if status != rk.DONE:
             control[rk.APART] = float(status)
-            control[rk.ITERATED] = 0.0 if status == NO_ROOM else float(space.counts[names.NEWTON] - newton)
+            control[rk.ITERATED] = 0.0 if status == NO_ROOM or status == CLOSES else float(space.counts[names.NEWTON] - newton)
             return 0.0
     control[rk.ITERATED] = float(space.counts[names.NEWTON] - newton)
     rows.set_y(model, control[rk.ARRIVAL], tries[_HALVES])
@@ -104,16 +105,16 @@ def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
 
 @generic
 def refuse(model: Any, run: Any, error: float, failure: int) -> int:
-    """The attempt was in vain: REACHED where a smaller one is to be tried, else why none can be, or NO_ROOM."""
+    """The attempt was in vain: REACHED where a smaller one is to be tried, else why none can be; NO_ROOM or CLOSES."""
     control, counts, h = run.control, run.plan, run.control[rk.SIZE]
     status = controller.why_none(failure)
     if failure == rk.CONVERGENCE_FAILURES:
         status = int(control[rk.APART])
         if status != NO_IMPULSES:  # counted as what it is
             counts[rk.CONVERGENCE_FAILURES] -= 1
-        if status == NO_ROOM:
+        if status == NO_ROOM or status == CLOSES:
             counts[rk.ATTEMPTS] -= 1
-            return NO_ROOM
+            return status
     if control[rk.FIXED_STEP] > 0.0 or h <= control[rk.MIN_STEP] or control[rk.TIME] + 0.1 * h == control[rk.TIME]:
         return status
     shrink = 0.25
@@ -134,10 +135,12 @@ def limit(model: Any, run: Any) -> None:
     """Surfaces limit steps as these are planned."""
 
 
-#: NO_ROOM leaves the run where the step begins, to be called again. The space is where others have their table.
+find = of_one_state(interpolate, "contact")
+#: NO_ROOM and CLOSES leave the run where the step begins, to be called again, or to be stepped by another solver. The space is
+#: where others have their table.
 advance = stepping(
     Method(attempt, plan, accept=accept, refuse=refuse, interpolate=interpolate, limit=limit, from_realized=True), "contact"
 )
 
 
-__all__ = ["NO_IMPULSES", "NO_ROOM", "advance"]
+__all__ = ["CLOSES", "NO_IMPULSES", "NO_ROOM", "advance", "find"]

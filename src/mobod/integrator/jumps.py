@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..force.base import Force
 from ..force.transmission import Transmission
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ._diagnosis import name_of
-
-if TYPE_CHECKING:
-    from ..force.base import Force
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: A change that is still this part of its size after so many halvings of the interval is a jump. Halvings end at the
 #: resolution of time, but there have to be some.

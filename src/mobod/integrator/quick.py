@@ -6,7 +6,6 @@ With a small model, looking at the state, the settings and the agenda before eac
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +44,7 @@ class Quick:
         "_counts",
         "_first",
         "_interpolates",
+        "_leaves_out",
         "_return",
         "_warn",
         "alone",
@@ -74,9 +74,8 @@ class Quick:
         kernel = type(integrator).kernel
         self._first, self._interpolates = integrator.arguments(), integrator.allow_interpolation
         self.arguments = (*self._first, times, row, integrator.no_energies)
-        self.code: Any = kernel.code or kernel.code_for(state.block, *self.arguments)
-        if integrator.system.calls_back:
-            self.code = partial(integrator.call_back, self.code)
+        self.code: Any = integrator.calling(kernel.code or kernel.code_for(state.block, *self.arguments))
+        self._leaves_out = integrator.leaves_out
         self.state, self.token, self.block = state, state.token, state.block
         # assigning to a memoryview takes a third of the time of assigning to an array
         self.end: Any = memoryview(times)  # type: ignore[arg-type]
@@ -104,7 +103,7 @@ class Quick:
         self.watch, self.handlers, self.reporters = watch, handlers, reporters
         self.due, self.alone = min(self.last, due), True
         self.asks = watch is not None or bool(handlers or reporters)
-        self.moves = watch is not None and watch.moves
+        self.moves = self._leaves_out or (watch is not None and watch.moves)
         if self.moves:
             back = loop.return_to_end
             self._return = back.code or back.code_for(self.block, self._first[0], self._control, self._counts)

@@ -5,15 +5,13 @@ See `stepping.method.semi_explicit_euler`.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..stepping.loop import stepping
 from ..stepping.method import semi_explicit_euler
 from ..stepping.method.method import Method
+from ..system.system import MultibodySystem
 from .base import Integrator
-
-if TYPE_CHECKING:
-    from ..system.system import MultibodySystem
 
 advance = stepping(Method(semi_explicit_euler.attempt), "semi_explicit_euler")
 

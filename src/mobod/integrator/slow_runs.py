@@ -9,7 +9,7 @@ Source: Golub and Van Loan 2013, Matrix Computations, 7.3.1 (the power method).
 from __future__ import annotations
 
 import time as _clock
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,13 +17,11 @@ from ..algebra.arrays import Array
 from ..compiling import seconds_spent
 from ..control.custom import controllers_of
 from ..force.contact.element import ContactElement
+from ..state.state import State
 from ..stepping import record as rk
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from ._diagnosis import limiting_surfaces, name_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: Steps between two looks; or wall seconds, if there were some steps in them.
 LOOK, WAIT, FEW = 1 << 16, 5.0, 100

@@ -4,8 +4,8 @@
 
 udot_0 has all forces and bilateral constraints, and no contact; gamma are impulses that fulfil Coulomb's law with v_1, see
 `unilateral._solve`, with v_n >= -gap / h in place of v_n >= 0: what would go through comes to touch. Rows of bilateral
-constraints are among those of J. Impacts with restitution come first, of contacts that would touch within the step. Then q
-and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and prescribed motions are kept.
+constraints are among those of J, for which v_1 is v*. Impacts with restitution come first, of contacts that would touch within
+the step. Then q and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and motions are kept.
 
 Springs, dampers and stops of single mobilities are implicit, as `unilateral.stepped.joints` says: M is with what they add.
 
@@ -15,7 +15,8 @@ doubling); Hairer and Wanner 1996, IV.7 (the linearly implicit method).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +24,12 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..compiling import Job
 from ..errors import ConvergenceError, ModelError
+from ..force.contact.element import STEPPED
+from ..state.state import State
 from ..state.validity import EVERYTHING
 from ..stepping import loop, record as rk
+from ..system.system import MultibodySystem
+from ..tree.sampling import next_sample_of
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped, space as names
@@ -33,12 +38,6 @@ from ..unilateral.stepped.step import step_one
 from ..value.stage import Stage
 from . import contact_steps as steps
 from .base import Integrator
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: The part of a violated gap that a step takes back: it is to be small, as the speed stays.
 _RECOVERY = 0.1
@@ -77,12 +76,12 @@ class TimeStepping(Integrator):
 
     Surfaces of a `CompliantContactSubsystem`, and those that `contact.rigid` has left to it, are stepped as well, by the points
     that the narrow phase finds where a step begins: in place of the forces of their materials, which give way here as a
-    spring does that is implicit in the speeds; or without giving way. Where the system has no other unilateral contacts, no
-    bilateral constraints and no parts in Python, kernels alone take the steps, with a sparse solver
-    (`unilateral.stepped.solve`); otherwise, and for steps of up to 100 points for which that
-    one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the largest
-    velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points that press
-    against each other sideways may jam, which ends it with an error that says so.
+    spring does that is implicit in the speeds; or without giving way. Where there are surfaces and no parts in Python, kernels
+    alone take the steps, with a sparse solver (`unilateral.stepped.solve`), constraints of bodies and mobilizers on up to two
+    paths from Ground among its rows. Otherwise, for steps in which another unilateral contact closes, and for those of up to
+    100 points for which that one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the
+    largest velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points that
+    press against each other sideways may jam, which ends it with an error that says so.
 
     Examples
     --------
@@ -100,7 +99,7 @@ class TimeStepping(Integrator):
     order = 1
     error_order = 2
     steps_contacts = True
-    kernel = steps.advance
+    kernel, find, leaves_out = steps.advance, steps.find, True
 
     def __init__(self, system: MultibodySystem, *, fixed_step_size: float | None = None, **settings: Any) -> None:
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
@@ -158,15 +157,26 @@ class TimeStepping(Integrator):
 
     def get_largest_residual(self) -> float:
         """The largest residual of complementarity in the run, a velocity, of problems as they were solved."""
+        self._take_counts()
         return self._residual
 
     def get_num_problems(self) -> int:
         """Number of problems that were solved in the run."""
+        self._take_counts()
         return self._problems
 
     def get_num_newton_steps(self) -> int:
         """Number of steps of Newton's method that these took; also in `get_num_iterations`."""
+        self._take_counts()
         return int(self._problem_counts[1])
+
+    def _take_counts(self) -> None:
+        """Take over what kernels have counted."""
+        space = self._stepped.space
+        if self._in_kernels and space is not None:
+            self._residual = float(space.measures[names.LARGEST])
+            self._problems = int(space.counts[names.PROBLEMS])
+            self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
 
     # ------------------------------------------------------------------------------------------ stepping
 
@@ -209,14 +219,34 @@ class TimeStepping(Integrator):
             return super()._call(kernel, *args)
 
     def _steps_in_kernels(self, state: State) -> bool:
-        """True if there are surfaces that are stepped, and nothing that Python has a part in, or that is no surface."""
-        matter = self.system.get_matter_subsystem()
-        others = matter.unilateral_contacts or matter.state_limited_frictions or self.sources
-        return bool(self._stepped) and not (others or self.system.is_interpreted or state.is_constrained)
+        """True if there are surfaces that are stepped, and nothing that Python has a part in, or that kernels do not know."""
+        if not self._stepped or self.sources or self.system.is_interpreted:
+            return False
+        return self._stepped.steps_all(state)
 
     def can_run_compiled(self, state: State) -> bool:
-        """Where surfaces alone touch, and no controller is sampled."""
-        return self._steps_in_kernels(state) and not state.tree.counts["num_controllers"]
+        """Where kernels know all that touches."""
+        return self._steps_in_kernels(state)
+
+    def _is_simple(self) -> bool:
+        """Where kernels step: with forces of surfaces left out, see `calling`."""
+        return self._state is not None and self._steps_in_kernels(self._state)
+
+    def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:
+        """As of other integrators; kernels apply no forces of surfaces that are stepped."""
+        state = self.get_state()
+        on = self._stepped.leave_out_forces(state)
+        enabled = state.own_fields["force_enabled"]
+        enabled[on] = 1
+
+        def call(*arguments: Any) -> int:
+            enabled[on] = STEPPED
+            try:
+                return kernel(*arguments)
+            finally:
+                enabled[on] = 1
+
+        return call
 
     def begin_compiled(self, state: State) -> None:
         """As of other integrators; kernels apply no forces of surfaces that are stepped."""
@@ -237,13 +267,17 @@ class TimeStepping(Integrator):
         """Take steps and reports, as `Integrator.advance` asks for them."""
         state = self._state
         assert state is not None
-        if not state.tree.counts["num_controllers"]:
+        if not state.tree.counts["num_controllers"] or self._steps_in_kernels(state):
             return self._try(times, results, energies)
         control, counts = self.control, self.counts
         final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
         try:
             while counts[rk.REPORT] < len(times):
-                wanted, following = float(times[counts[rk.REPORT]]), self.sample()
+                wanted, following = float(times[counts[rk.REPORT]]), np.inf
+                if wanted > control[rk.TIME]:  # reports, and what is due at the target, come before samples
+                    if control[rk.TIME] >= control[rk.TARGET]:
+                        return rk.REACHED
+                    following = self.sample()
                 control[rk.FINAL_TIME] = min(final, following)
                 row, energy = no_row, self.no_energies
                 if wanted <= following:
@@ -253,7 +287,7 @@ class TimeStepping(Integrator):
                 status = self._try(np.array([min(wanted, following)]), row, energy)
                 made = counts[rk.REPORT] and wanted <= following
                 counts[rk.REPORT] = reported + bool(made)
-                if status != rk.REACHED or (not made and control[rk.TIME] >= control[rk.TARGET]):
+                if status != rk.REACHED:
                     return status
         finally:
             control[rk.FINAL_TIME] = final
@@ -277,12 +311,15 @@ class TimeStepping(Integrator):
             space = self._stepped.space
             assert space is not None
             status = self._call(steps.advance, *self.arguments(), times, results, energies)
-            self._residual = float(space.measures[names.LARGEST])
-            self._problems = int(space.counts[names.PROBLEMS])
-            self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
+            self._take_counts()
             if status != steps.NO_ROOM:
                 break
             self._stepped.enlarge()
+        if status == steps.CLOSES:
+            self._at_end = False
+            status = self._one_step(float(times[self.counts[rk.REPORT]]))
+            self._at_end = False
+            return rk.PAUSED if status == rk.DONE else status
         if status == steps.NO_IMPULSES and self._step_densely(float(times[self.counts[rk.REPORT]])):
             return rk.PAUSED
         if status == steps.NO_IMPULSES:
@@ -338,6 +375,8 @@ class TimeStepping(Integrator):
         end = float(control[rk.FINAL_TIME])
         if counts[rk.NO_INTERPOLATION]:
             end = min(end, report)
+        if self.get_state().tree.counts["num_controllers"]:  # which kernels sample before they leave a step to this
+            end = min(end, float(next_sample_of(self.get_state().block)))
         while True:
             fixed = float(control[rk.FIXED_STEP])
             h = fixed or float(min(control[rk.STEP], control[rk.MAX_STEP]))
@@ -429,8 +468,9 @@ class TimeStepping(Integrator):
         nu, first_u = tree.nu, len(state.q_values)
         y, rate = state.y_values.copy(), record.y_dot[:, 0].copy()
         u = state.u_values[:nu].copy()
-        new = u + h * rate[first_u : first_u + nu] + self._push(state, u, rate[first_u : first_u + nu], h)
-        new = self._through_contacts(state, u, new, h)
+        bare = u + h * rate[first_u : first_u + nu]
+        new = bare + self._push(state, u, rate[first_u : first_u + nu], h)
+        new = self._through_contacts(state, u, new, bare, h)
         y += h * rate
         particles = record.particle_velocity[:, 0]
         n = len(particles)
@@ -457,8 +497,8 @@ class TimeStepping(Integrator):
         push: Array = implicit @ (-h * (D * u_dot + h * K * u))
         return push
 
-    def _through_contacts(self, state: State, u: Array, free: Array, h: float) -> Array:
-        """The new speeds, of which *free* are those without contact."""
+    def _through_contacts(self, state: State, u: Array, free: Array, bare: Array, h: float) -> Array:
+        """The new speeds, of which *free* are those without contact, and *bare* those without what joints do, too."""
         rows, frictions = self._touching(state, h)
         count = len(rows.gaps)
         held = self._Minv is not None and state.is_constrained  # what joints do goes through the constraints
@@ -479,7 +519,7 @@ class TimeStepping(Integrator):
         while True:
             own = select(rows, near)
             problem = Problem(state, own, frictions, self._Minv)
-            new = self._solve(problem, u, free, h)
+            new = self._solve(problem, u, free, bare, h)
             missed = (
                 possible & ~near & ~touching & (rows.gaps + h * (rows.J[normals] @ new) < -1e-12 * h * max(fastest / h, 1.0))
             )
@@ -487,8 +527,10 @@ class TimeStepping(Integrator):
                 return new
             near |= missed
 
-    def _solve(self, problem: Problem, u: Array, free: Array, h: float) -> Array:
+    def _solve(self, problem: Problem, u: Array, free: Array, bare: Array, h: float) -> Array:
         rows, normals = problem.rows, problem.normals
+        ties = slice(problem.contact_rows, problem.contact_rows + len(problem.bilateral.offset))
+        apart = problem.J[ties] @ (free - bare)  # accelerations fulfil constraints, and what joints do goes through them
         before, total = problem.J @ u + problem.offsets(), np.zeros(len(problem.J))
         closing = rows.gaps + h * before[normals] <= 0.0
         struck = closing & (rows.restitution > 0.0) & (before[normals] < -rows.capture_speed)
@@ -496,6 +538,7 @@ class TimeStepping(Integrator):
             _, total = problem.strike(before, closing & (rows.restitution > 0.0), 0.0)
             free = free + problem.MinvJT @ total
         b = problem.J @ free + problem.offsets()
+        b[ties] = apart
         target = np.where(rows.gaps > 0.0, rows.gaps, _RECOVERY * rows.gaps) / h
         given = rows.targets()
         b[normals] += np.where(np.isnan(given), target, -given)

@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
 from ..event.watched import Found, Watched
 from ..event.witness import one_number
+from ..state.state import State
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import event_search, record as rk, witnesses as watching
 from ..stepping.witnesses import (
@@ -35,10 +37,6 @@ from ..stepping.witnesses import (
     WINDOW,
 )
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..algebra.arrays import Array
-    from ..state.state import State
 
 #: A part of a step in which one table's points are passed is no shorter than this part of it: two points can be the same.
 _SHORTEST_PART = 1e-9

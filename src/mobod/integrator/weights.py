@@ -7,15 +7,11 @@ own the largest of the mobilizer's. Simbody's N W N^+ is a matrix, and says the 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..mobilizer import q_rates
-
-if TYPE_CHECKING:
-    from ..state.state import State
+from ..state.state import State
 
 
 def error_weights(state: State) -> Array:

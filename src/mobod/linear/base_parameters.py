@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,11 +10,9 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.state import State
 from ..system.arguments import check_state, check_system
+from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 _OF_BODY = ("m", "mx", "my", "mz", "Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz")
 #: The part of the largest entry of a row of the combinations below which another parameter is not named in it.

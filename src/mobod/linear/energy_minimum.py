@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,9 @@ from ..errors import ConvergenceError, ModelError
 from ..simulation.names import speed_names
 from ..state.state import State
 from ..system.arguments import check_state
+from ..system.system import MultibodySystem
 from ..value import checks
 from . import manifold
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 #: Steps that are remembered; the largest displacement of a step, radians or length; halvings of one.
 _MEMORY, _LARGEST, _HALVINGS = 10, 0.3, 40

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -12,12 +12,10 @@ from ..errors import ConvergenceError, ModelError
 from ..simulation.names import auxiliary_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
+from ..system.system import MultibodySystem
 from ..value import checks
 from . import manifold
 from .inputs import Inputs, listed
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 #: How little a change of an input counts against one of a displacement or of z.
 _CHEAP = 1e3
@@ -26,12 +24,7 @@ _ROUNDS, _FALL = 20, 100
 
 
 def find_equilibrium(
-    system: MultibodySystem,
-    state: State,
-    *,
-    inputs: Sequence[Any] = (),
-    tolerance: float = 1e-10,
-    max_iterations: int = 1000,
+    system: MultibodySystem, state: State, *, inputs: Sequence[Any] = (), tolerance: float = 1e-10, max_iterations: int = 1000
 ) -> State:
     """Find a state near *state* in which a system stands still, stable or not.
 

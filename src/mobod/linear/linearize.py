@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from ..simulation.quantities import NAMED
 from ..state.state import State
 from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions, Variations
+from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.stage import Stage
 from . import manifold
@@ -26,9 +27,6 @@ from ._exact_measures import ExactMeasures
 from ._exact_outputs import NAMED as EXACT, ExactOutputs, station
 from .inputs import Inputs, every_mobility, listed
 from .linear_system import LinearSystem
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 #: The condition from which independent states of one state of an ensemble count as dependent ones in another.
 _LEAST_APART = 1e8

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..control.custom import Custom
 from ..state.state import State
 from ..system.arguments import check_state
+from ..system.system import MultibodySystem
 from ..value import checks
 from ._closed_loop import Laws
 from .linear_system import LinearSystem
 from .linearize import with_laws
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 
 def loop_gain(

@@ -8,7 +8,7 @@ the cost of a whole period (Franklin, Powell and Workman 1998, section 9.3.4; ex
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,15 +18,13 @@ from ..errors import ModelError
 from ..simulation.names import auxiliary_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
+from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.stage import Stage
 from .inputs import Inputs
 from .linear_system import LinearSystem
 from .linearize import linear_model
 from .regulator import Regulator
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 #: What counts as rest: rates that so large a displacement makes, and speeds.
 _REST = 1e-6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -20,16 +20,13 @@ from ..simulation.variational import kept_attributes, put_back, variational
 from ..state.state import State
 from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions
+from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..value import checks
 from ..value.stage import Stage
 from . import manifold
 from .inputs import listed, mobility_of
 from .linearize import linearize
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
-
 
 #: The part of the given period that a free one may shrink to; toward zero any state returns.
 _COLLAPSE = 1e-3

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from ..algebra.arrays import Array
 from ..algebra.scalar import one, where
 from ..control.state_feedback import StateFeedback
 from ..errors import ModelError
+from ..force.subsystem import GeneralForceSubsystem
 from ..function.users.unrolled import listed
 from ..state.state import State
 from ..value import checks
@@ -18,9 +19,6 @@ from ..value.stage import Stage
 from . import manifold
 from .inputs import Inputs
 from .linear_system import LinearSystem
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
 
 
 class Regulator:

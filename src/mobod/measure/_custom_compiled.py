@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -19,11 +19,9 @@ from ..errors import ModelError
 from ..function import users
 from ..function.users.surroundings import ARGUMENTS, Counts, called, places
 from ..function.users.unrolled import keep
+from ..state.state import State
 from ..value.stage import Stage
 from .custom_implementation import CustomImplementation
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _STAGES = (Stage.MODEL, Stage.TIME, Stage.POSITION, Stage.VELOCITY)
 

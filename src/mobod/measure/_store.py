@@ -7,14 +7,12 @@ A measure that only keeps a value there has none, so it allocates here.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..state.resources import NEVER, CacheEntry, DiscreteVariable, Part
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
 
 
 def part(subsystem: Subsystem, state: State) -> Part:

@@ -5,20 +5,18 @@ m = q_i   m' = q_dot_i   m'' = q_dot_dot_i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, store
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.checks import integer
 from ..value.stage import Stage
 from .base import Measure, NotCompiled
+from .program import Program
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 _STAGES = (Stage.MODEL, Stage.VELOCITY, Stage.ACCELERATION)
 

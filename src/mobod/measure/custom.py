@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ModelError
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.stage import Stage
 from . import _store
 from ._custom_compiled import CompiledFunctions, OfCompiledFunctions
 from .base import Measure, NotCompiled, check_shape
 from .custom_implementation import HOOKS, CustomImplementation
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
+from .program import Program
 
 
 class Custom(Measure):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import abc
-from typing import TYPE_CHECKING
 
 import numpy.typing as npt
 
 from ..errors import ModelError
+from ..state.state import State
 from ..value.abstract import Abstract
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 #: The hook of each stage.
 HOOKS = {stage: f"realize_measure_{stage.name.lower()}" for stage in Stage if stage > Stage.EMPTY}

@@ -5,7 +5,7 @@ m(t) = s(t - d), and before the start of a run what s was there
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,18 +13,16 @@ from ..algebra.arrays import Array
 from ..algebra.scalar import load, num_lanes
 from ..compiling import generic
 from ..errors import ModelError
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value import checks
 from ..value.stage import Stage
 from ._history import History
 from ._samples import MISSING, NEWEST, OLDEST, PARTS, SAMPLE, find_value, keep_sample
 from .base import Measure, NotCompiled, check_measure
 from .memory import Memory
+from .program import Program
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 #: The fewest samples that a delay may keep.
 _FEWEST = 16
@@ -105,13 +103,7 @@ class Delay(Memory):
     """
 
     def __init__(
-        self,
-        subsystem: Subsystem | None,
-        source: Measure,
-        delay: float,
-        *,
-        max_samples: int = 512,
-        name: str | None = None,
+        self, subsystem: Subsystem | None, source: Measure, delay: float, *, max_samples: int = 512, name: str | None = None
     ) -> None:
         self.source: Measure = check_measure("Delay", source)
         self._delay = checks.positive("the delay of a Delay", delay)

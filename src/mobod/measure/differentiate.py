@@ -6,23 +6,21 @@ in a run's first step                                  f' = (f - f0) / (t - t0)
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import generic
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.checks import flag
 from ..value.stage import Stage
 from .base import Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
+from .program import Program
 from .routines import by_address, result
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 #: Time, value, its estimated derivative, and whether that is more than a guess.
 Sample = tuple[float, Array, Array, bool]

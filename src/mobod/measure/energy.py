@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import store
 from ..compiling import generic
 from ..force import dispatch as forces
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..tree import momentum
 from ..value.stage import Stage
 from .base import Measure, NotCompiled
+from .program import Program
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 
 @generic

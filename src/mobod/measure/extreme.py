@@ -7,7 +7,7 @@ m' = s' where s is beyond e0 and moves further, else 0.
 from __future__ import annotations
 
 import enum
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,15 +15,13 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import generic
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.stage import Stage
 from .base import Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
+from .program import Program
 from .routines import by_address, result
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 
 class _Operation(enum.Enum):

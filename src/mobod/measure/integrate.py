@@ -5,7 +5,7 @@ m' = d   m(t0) = c, with one z a number
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +14,13 @@ from ..algebra.scalar import load, store, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..function.base import UNLIMITED
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.stage import Stage
 from . import _store
 from .base import Measure, NotCompiled, Shape, check_measure, check_shape, fewest, same_shape, walk
+from .program import Program
 from .routines import by_address, result
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 
 @generic

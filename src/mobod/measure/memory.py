@@ -9,18 +9,16 @@ of states and changes by event handlers need nothing special.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..state.state import State
 from ..value.stage import Stage
 from . import _store
 from .base import Measure, NotCompiled
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Memory(Measure):

@@ -7,21 +7,19 @@ another part of the system is in Python.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.scalar import store
 from ..compiling import Routine, generic
 from ..tree import measures as run
+from ..tree.tree import Tree
 from ..value.overriding import holds_for
 from ..value.stage import Stage
 from .base import Measure, NotCompiled
 from .constant import operation as constant
 from .routines import by_address, result
-
-if TYPE_CHECKING:
-    from ..tree.tree import Tree
 
 
 @generic

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import StageError
+from ..state.resources import CacheEntry
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.checks import flag
 from ..value.stage import Stage
 from . import _store
 from .base import Measure, check_shape
-
-if TYPE_CHECKING:
-    from ..state.resources import CacheEntry
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
 
 
 class Result(Measure):

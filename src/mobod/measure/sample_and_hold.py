@@ -5,7 +5,7 @@ m(t) = s(t_k) from the sample at t_k to the next
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,16 +13,14 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.scalar import load, load_lane, num_lanes, store, store_lane, where, zero
 from ..compiling import generic
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.checks import positive
 from ..value.stage import Stage
 from .base import Measure, NotCompiled, check_measure
 from .memory import Memory
+from .program import Program
 from .routines import by_address, result
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 #: Times that are closer to a multiple of the period, as a part of it, are at it.
 _ROUNDING = 1e-9

@@ -6,7 +6,7 @@ m = a sin(w t + p)   m' = a w cos(w t + p)   m'' = -a w^2 sin(w t + p)   m''' = 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +14,13 @@ import numpy.typing as npt
 from ..algebra.scalar import load, sincos, store
 from ..compiling import generic
 from ..errors import ModelError
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.checks import numbers
 from ..value.stage import Stage
 from .base import Measure, check_shape
+from .program import Program
 from .routines import by_address, number
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 
 @generic

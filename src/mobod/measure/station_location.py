@@ -5,7 +5,7 @@ m = p_GS   m' = v_GS   m'' = a_GS
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy.typing as npt
 
@@ -13,17 +13,15 @@ from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load9
 from ..algebra.scalar import store
 from ..compiling import generic
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value import checks
 from ..value.stage import Stage
 from .base import Measure
 from .coordinate import _checked_body
+from .program import Program
 from .routines import by_address, number
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 _STAGES = (Stage.POSITION, Stage.VELOCITY, Stage.ACCELERATION)
 _ASKED = ("find_station_location_in_ground", "find_station_velocity_in_ground", "find_station_acceleration_in_ground")

@@ -5,19 +5,17 @@ m = t   m' = 1   m'' = 0
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..function.base import UNLIMITED
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value.stage import Stage
 from .base import Measure
+from .program import Program
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
-    from .program import Program
 
 
 @generic

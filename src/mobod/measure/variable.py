@@ -5,21 +5,19 @@ m = the discrete variable   m' = 0
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..function.base import UNLIMITED
 from ..state.of_each import Present, Rows, of_each
+from ..state.state import State
+from ..state.subsystem import Subsystem
 from ..value import rows
 from ..value.stage import Stage
 from . import _store
 from .base import Measure, check_shape
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..state.subsystem import Subsystem
 
 
 def _values_of_each(variable: Variable, template: State, values: Any, present: Present) -> Rows | None:

@@ -7,16 +7,14 @@ get_rate, set_rate = speed("rate", 0, "the angular speed", "angle/time")
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..state.parameters import ARRAYS, named
+from ..state.state import State
 from ..value.checks import number, shaped
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 E = TypeVar("E")
 

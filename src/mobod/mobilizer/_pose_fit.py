@@ -9,15 +9,12 @@ nearest is polished by Newton's method.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..algebra.arrays import Array
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import MobilizedBody
+from ..state.state import State
+from .base import MobilizedBody
 
 #: R ``(3, 3)`` and p ``(3,)`` of M in F at any q.
 Pose = Callable[[Array], tuple[Array, Array]]

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..state.state import State
 from ..value import Rotation, Transform, frames
 from .base import MobilizedBody
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Turning(MobilizedBody):

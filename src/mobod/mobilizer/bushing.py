@@ -8,21 +8,19 @@ Where q1 is 90 degrees, the third axis lies along the first: the columns are dep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra import euler_xyz, rotation
 from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
 from ..compiling import generic
+from ..state.state import State
 from ..value import Rotation, Transform
 from ._named import coordinates, speeds
 from ._quaternions import Moving
 from ._singular import middle_angle
 from .base import Facts
 from .routines import BY_ADDRESS, by_address
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 @generic

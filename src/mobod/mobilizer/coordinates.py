@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..state.state import State
 from ..value.checks import integer, number, numbers, shaped, writable
 from ..value.stage import ACCELERATION, MODEL, VELOCITY, Stage
 from .locking import Locking
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def check_which(name: str, which: Any, body: Any) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from ..body import Body
 from ..decoration.of_users import users_decorations
 from ..errors import ModelError
 from ..state.of_each import all_numbers, of_each
+from ..state.state import State
 from ..value import Rotation, Transform
 from ..value.checks import numbers, shaped
 from ..value.frames import frame
@@ -25,9 +26,6 @@ from ._pose_fit import fit_q, fit_translation
 from .base import Direction, Facts, MobilizedBody
 from .custom_implementation import MOST_SPEEDS, CustomImplementation
 from .custom_python import INTERPRETED, ByImplementation, checked, not_a_function_of_q
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Custom(MobilizedBody):

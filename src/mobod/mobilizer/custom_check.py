@@ -17,17 +17,13 @@ from ..value.attributes import named_arguments
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions
 from .base import Direction, MobilizedBody
+from .consistency import TRIES, Comparison, Findings, derivative, short
 from .custom import Custom
 from .custom_implementation import CustomImplementation
 
 if TYPE_CHECKING:
     from ..state.state import State
     from ..value.annotations import SimbodyMatterSubsystem
-
-#: Step of the differences in time, for rates of order one: of fourth order, their error is then about 1e-10.
-STEP = 3e-4
-#: How many random configurations are tried to find one that the mobilizer can have.
-TRIES = 30
 
 #: Names of the functions in each form.
 _OF_METHODS = {
@@ -41,7 +37,7 @@ _OF_METHODS = {
 
 
 @dataclasses.dataclass(frozen=True)
-class CustomReport:
+class CustomReport(Findings):
     """Result of `check_custom`.
 
     Attributes
@@ -70,22 +66,7 @@ class CustomReport:
     ()
     """
 
-    name: str
     places: Array
-    errors: dict[str, float]
-    findings: tuple[str, ...]
-
-    @property
-    def ok(self) -> bool:
-        """True if nothing is wrong."""
-        return not self.findings
-
-    def __str__(self) -> str:
-        lines = [
-            f"{self.name}, at {len(self.places)} places: {'all belongs together' if self.ok else 'does not belong together'}"
-        ]
-        lines += [f"  {error:9.1e}  {check}" for check, error in self.errors.items()]
-        return "\n".join(lines + [f"- {text}" for text in self.findings])
 
 
 @named_arguments
@@ -250,11 +231,10 @@ class _Seen:
             self.q_dot = state.q_dot[q_part].copy()
 
 
-class _Check:
+class _Check(Comparison):
     def __init__(self, body: MobilizedBody, template: State, tolerance: float) -> None:
-        self.body, self.tolerance = body, tolerance
-        self.findings: dict[tuple[str, int], str] = {}  # the first of each kind says enough
-        self.errors: dict[str, float] = {}
+        super().__init__(tolerance)
+        self.body = body
         self.places: list[Array] = []
         self.implementation = body.implementation if isinstance(body, Custom) else None
         self.names = _OF_METHODS if self.implementation is not None else {name: name for name in _OF_METHODS}
@@ -281,56 +261,48 @@ class _Check:
             if self.implementation is not None:
                 self._compare_products(x, u, euler, rng)
 
-    def _note(self, check: str, found: Any, expected: Any, text: str, column: int = 0) -> None:
-        """Record the error and, where it is too large, a message."""
-        found, expected = np.asarray(found, dtype=np.float64), np.asarray(expected, dtype=np.float64)
-        error = float(np.abs(found - expected).max(initial=0.0)) / max(1.0, float(np.abs(expected).max(initial=0.0)))
-        self.errors[check] = max(self.errors.get(check, 0.0), error)
-        if error > self.tolerance:
-            self.findings.setdefault((check, column), text)
-
     # ------------------------------------------------------------------------------------------ with differences
 
     def _compare_with_differences(self, q: Array, u: Array, euler: bool) -> None:
-        names, where = self.names, f"at q = {_short(q)}"
+        names, where = self.names, f"at q = {short(q)}"
         now = _Seen(self.body, self.at(q, u, Stage.VELOCITY, euler), True)
         R, nu = now.R, len(u)
-        text = f"R of {names['transform']} is no rotation {where}: {_short(R)}"
-        self._note("R is a rotation", [*(R.T @ R).ravel(), np.linalg.det(R)], [*np.eye(3).ravel(), 1.0], text)
+        text = f"R of {names['transform']} is no rotation {where}: {short(R)}"
+        self.note("R is a rotation", [*(R.T @ R).ravel(), np.linalg.det(R)], [*np.eye(3).ravel(), 1.0], text)
         if self.body.facts.has_quaternion and not euler:
             longer = np.concatenate([1.5 * q[:4], q[4:]])
             R_longer = _Seen(self.body, self.at(longer, u, Stage.POSITION, euler), False).R
             text = f"{names['transform']} depends on the length of the quaternion {where}: it has to be that of its direction"
-            self._note("the length of the quaternion does not matter", R_longer, R, text)
+            self.note("the length of the quaternion does not matter", R_longer, R, text)
             text = f"{names['n']} changes the length of the quaternion {where}: q . q_dot has to be zero"
-            self._note("N keeps the quaternion's length", q[:4] @ now.N[:4], np.zeros(nu), text)
+            self.note("N keeps the quaternion's length", q[:4] @ now.N[:4], np.zeros(nu), text)
         for k in range(nu):
             self._compare_column(k, now, self._along(q, u, euler, now.N[:, k]), where)
         along = self._along(q, u, euler, now.q_dot)
-        H_dot, where_and_u = _derivative(lambda h: along(h).H), f"{where}, u = {_short(u)}"
+        H_dot, where_and_u = derivative(lambda h: along(h).H), f"{where}, u = {short(u)}"
         given, expected = now.bias.reshape(2, 3), (u @ H_dot).reshape(2, 3)
-        text = f"{names['hinge_dot']} times u is {_short(given)} {where_and_u}, where {names['hinge']} says {_short(expected)}"
+        text = f"{names['hinge_dot']} times u is {short(given)} {where_and_u}, where {names['hinge']} says {short(expected)}"
         if not self.body.keeps_rates_of_columns:
-            self._note("HDot is the derivative of H", given, expected, text)
+            self.note("HDot is the derivative of H", given, expected, text)
         for k in range(nu if self.body.keeps_rates_of_columns else 0):
             given, expected = now.HDot[k].reshape(2, 3), H_dot[k].reshape(2, 3)
             text = (
-                f"column {k} of {names['hinge_dot']}, of u[{k}], is {_short(given)} {where_and_u}, where {names['hinge']} "
-                f"changes with {_short(expected)}"
+                f"column {k} of {names['hinge_dot']}, of u[{k}], is {short(given)} {where_and_u}, where {names['hinge']} "
+                f"changes with {short(expected)}"
             )
-            self._note("HDot is the derivative of H", given, expected, text, k)
+            self.note("HDot is the derivative of H", given, expected, text, k)
         if not (self.body.facts.has_matrix_n or self.body.facts.is_line):
             return
         unity = now.N_inv @ now.N
-        text = f"{names['n_inv']} is not the inverse of {names['n']} {where}: their product is {_short(unity)}"
-        self._note("N^-1 N is the identity", unity, np.eye(nu), text)
-        N_dot = _derivative(lambda h: along(h).N)
+        text = f"{names['n_inv']} is not the inverse of {names['n']} {where}: their product is {short(unity)}"
+        self.note("N^-1 N is the identity", unity, np.eye(nu), text)
+        N_dot = derivative(lambda h: along(h).N)
         for k in range(nu):
             text = (
-                f"column {k} of {names['n_dot']}, of u[{k}], is {_short(now.N_dot[:, k])} {where_and_u}, where {names['n']} "
-                f"changes with {_short(N_dot[:, k])}"
+                f"column {k} of {names['n_dot']}, of u[{k}], is {short(now.N_dot[:, k])} {where_and_u}, where {names['n']} "
+                f"changes with {short(N_dot[:, k])}"
             )
-            self._note("NDot is the derivative of N", now.N_dot[:, k], N_dot[:, k], text, k)
+            self.note("NDot is the derivative of N", now.N_dot[:, k], N_dot[:, k], text, k)
 
     def _along(self, q: Array, u: Array, euler: bool, q_dot: Array) -> Callable[[float], _Seen]:
         """The mobilizer as a function of a time h, at a rate of q."""
@@ -338,10 +310,10 @@ class _Check:
 
     def _compare_column(self, k: int, now: _Seen, along: Callable[[float], _Seen], where: str) -> None:
         """Compare hinge column k with the derivative of the transform along column k of N."""
-        spin, given = _derivative(lambda h: along(h).R) @ now.R.T, now.H[k].reshape(2, 3)
-        moved = np.array([[spin[2, 1], spin[0, 2], spin[1, 0]], _derivative(lambda h: along(h).p)])
+        spin, given = derivative(lambda h: along(h).R) @ now.R.T, now.H[k].reshape(2, 3)
+        moved = np.array([[spin[2, 1], spin[0, 2], spin[1, 0]], derivative(lambda h: along(h).p)])
         text = self._about_hinge(k, given, moved, now.R, where)
-        self._note("H is the derivative of the transform", given, moved, text, k)
+        self.note("H is the derivative of the transform", given, moved, text, k)
 
     def _about_hinge(self, k: int, given: Array, moved: Array, R: Array, where: str) -> str:
         hint = ""
@@ -352,15 +324,15 @@ class _Check:
         elif self.body.facts.has_matrix_n:
             hint = f"; or {self.names['n']} is wrong"
         return (
-            f"column {k} of {self.names['hinge']}, of u[{k}], is {_short(given)} {where}, where the transform moves with "
-            f"{_short(moved)}{hint}"
+            f"column {k} of {self.names['hinge']}, of u[{k}], is {short(given)} {where}, where the transform moves with "
+            f"{short(moved)}{hint}"
         )
 
     # ------------------------------------------------------------------------------------------ of an implementation
 
     def _compare_products(self, q: Array, u: Array, euler: bool, rng: np.random.Generator) -> None:
         """Compare products with any vector, and transposed products, with the columns that the engine stored."""
-        mine, where = self.implementation, f"at q = {_short(q)}"
+        mine, where = self.implementation, f"at q = {short(q)}"
         assert mine is not None
         state = self.at(q, u, Stage.VELOCITY, euler)
         before = state.y_values.copy()
@@ -369,17 +341,17 @@ class _Check:
         for name, rows in (("multiply_by_h", now.H), ("multiply_by_h_dot", now.HDot)):
             text = f"{name}_matrix is not linear {where}: of a sum it is not the sum of what it is of the parts"
             given = np.asarray(getattr(mine, f"{name}_matrix")(state, v), dtype=np.float64).ravel()
-            self._note(f"{name}_matrix is linear", given, v @ rows, text)
+            self.note(f"{name}_matrix is linear", given, v @ rows, text)
             given = np.asarray(getattr(mine, f"{name}_transpose")(state, F), dtype=np.float64)
             expected = rows @ F.ravel()
             if given.shape != expected.shape:
                 raise ModelError(f"{name}_transpose has to return {len(u)} numbers, it returned {given.tolist()}")
             wrong = np.flatnonzero(np.abs(given - expected) > self.tolerance * max(1.0, np.abs(expected).max()))
             text = (
-                f"{name}_transpose is not the transpose of {name}_matrix {where}: of {_short(F)} it is {_short(given)}, not "
-                f"{_short(expected)}, which differs in number{'s' if len(wrong) > 1 else ''} {', '.join(map(str, wrong))}"
+                f"{name}_transpose is not the transpose of {name}_matrix {where}: of {short(F)} it is {short(given)}, not "
+                f"{short(expected)}, which differs in number{'s' if len(wrong) > 1 else ''} {', '.join(map(str, wrong))}"
             )
-            self._note(f"{name}_transpose is its transpose", given, expected, text)
+            self.note(f"{name}_transpose is its transpose", given, expected, text)
         for name, matrix in (("multiply_by_n", now.N), ("multiply_by_n_inv", now.N_inv), ("multiply_by_n_dot", now.N_dot)):
             for transpose in (False, True):
                 M = matrix.T if transpose else matrix
@@ -388,29 +360,17 @@ class _Check:
                 if given.shape != (M.shape[0],):
                     raise ModelError(f"{what} has to return {M.shape[0]} numbers, it returned {given.tolist()}")
                 rest = "is not the transpose of the other" if transpose else "is not linear"
-                text = f"{what} {rest} {where}: of {_short(x)} it is {_short(given)}, not {_short(M @ x)}"
-                self._note(f"{name} is {'its transpose' if transpose else 'linear'}", given, M @ x, text)
+                text = f"{what} {rest} {where}: of {short(x)} it is {short(given)}, not {short(M @ x)}"
+                self.note(f"{name} is {'its transpose' if transpose else 'linear'}", given, M @ x, text)
         if mine.overrides("set_q_to_fit_transform"):
             fitted = np.asarray(mine.set_q_to_fit_transform(state, Transform.trusted(now.R.copy(), now.p.copy())))
             R, p = self.body.own_pose(state)(fitted)
-            text = f"set_q_to_fit_transform does not find q = {_short(q)} from its own transform, but {_short(fitted)}"
-            self._note("set_q_to_fit_transform finds q", [*R.ravel(), *p], [*now.R.ravel(), *now.p], text)
+            text = f"set_q_to_fit_transform does not find q = {short(q)} from its own transform, but {short(fitted)}"
+            self.note("set_q_to_fit_transform finds q", [*R.ravel(), *p], [*now.R.ravel(), *now.p], text)
         if mine.overrides("set_u_to_fit_velocity"):
             V = (v @ now.H).reshape(2, 3)
-            text = f"set_u_to_fit_velocity does not find u = {_short(v)} from its own velocity {where}"
+            text = f"set_u_to_fit_velocity does not find u = {short(v)} from its own velocity {where}"
             found = np.asarray(mine.set_u_to_fit_velocity(state, V)) @ now.H
-            self._note("set_u_to_fit_velocity finds u", found, V.ravel(), text)
+            self.note("set_u_to_fit_velocity finds u", found, V.ravel(), text)
         if not np.array_equal(state.y_values, before):
             self.findings["state", 0] = "one of its methods changes the q or the u of the state that it is given"
-
-
-def _derivative(f: Callable[[float], Array]) -> Array:
-    h = STEP
-    return np.asarray((8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h))
-
-
-def _short(x: Any) -> str:
-    """Numbers with six digits, rounding taken for zero."""
-    array = np.asarray(x, dtype=np.float64)
-    array = np.where(np.abs(array) < 1e-9, 0.0, array)
-    return "[" + ", ".join(_short(row) for row in array) + "]" if array.ndim else f"{float(array):.6g}"

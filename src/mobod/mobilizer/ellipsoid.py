@@ -11,13 +11,14 @@ normal there where the radii are equal, and where n is along an axis of F; elsew
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra import vec3
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import one, zero
+from ..body import Body
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
@@ -30,9 +31,6 @@ from ._nearest import on_ellipsoid, on_mohrs_circles, turn_between, within
 from ._quaternions import Turning
 from .base import Direction, Facts, MobilizedBody
 from .routines import BY_ADDRESS
-
-if TYPE_CHECKING:
-    from ..body import Body
 
 
 @generic

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
+from ..state.state import State
 from ..value import Rotation, Transform
 from ..value.checks import shaped
 from ..value.frames import frame, rotation
 from ..value.stage import Stage
 from ._singular import middle_angle
 from .coordinates import Coordinates
+from .custom_python import Interpreter
 from .facts import Direction
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .custom_python import Interpreter
 
 
 class Fitting(Coordinates):

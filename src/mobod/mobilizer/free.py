@@ -6,20 +6,18 @@ H_FM = 1, constant in F   q_dot = N(q) u, N as of a Ball and 1
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra import quaternion, rotation
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import one, zero
 from ..compiling import generic
+from ..state.state import State
 from ..value.checks import shaped
 from ._named import speeds
 from ._quaternions import MovingByQuaternion
 from .base import Facts
 from .routines import by_address
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 KIND = 8
 

@@ -22,8 +22,8 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +35,7 @@ from ..body import Body
 from ..compiling import generic, routine
 from ..errors import ModelError
 from ..function import Constant, Function, routines
+from ..state.state import State
 from ..value import Rotation, Transform, checks
 from ..value.checks import shaped
 from ..value.frames import frame
@@ -43,11 +44,6 @@ from ._pose_fit import fit_q, fit_translation
 from .access import asks_positions, row_of, store_transform, vector3
 from .base import Direction, Facts, MobilizedBody
 from .routines import BY_ADDRESS, keep_bias, own_columns, own_columns_dot
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from ..state.state import State
 
 #: An orientation that a fit may well have meant to reach.
 ALMOST = 1e-6

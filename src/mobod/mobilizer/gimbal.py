@@ -7,12 +7,13 @@ Where q1 is 90 degrees, the third axis lies along the first: the columns are dep
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra import euler_xyz, rotation
 from ..algebra.arrays import Array
 from ..algebra.scalar import zero
 from ..compiling import generic
+from ..state.state import State
 from ..value import Rotation
 from ._drawn_as_ball import DrawnAsBall
 from ._named import coordinates, speeds
@@ -20,9 +21,6 @@ from ._quaternions import Turning
 from ._singular import middle_angle
 from .base import Facts
 from .routines import BY_ADDRESS, by_address
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 @generic

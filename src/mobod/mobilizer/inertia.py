@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,14 +10,12 @@ from ..algebra.arrays import Array, ArrayLike
 from ..body import Body, Particle, Rigid
 from ..errors import ModelError
 from ..state.of_each import Present, Rows, of_each
+from ..state.state import State
 from ..value import Inertia, MassProperties, Rotation, SpatialInertia, UnitInertia, rows
 from ..value.checks import shaped, vector
 from ..value.stage import INSTANCE
 from .kinematics import Kinematics
 from .matrices import cross_by, full
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def _mass_properties_of_each(body: HasInertia, template: State, values: Any, present: Present) -> Rows | None:

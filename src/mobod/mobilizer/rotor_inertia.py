@@ -9,16 +9,14 @@ G I to G^2 I (Featherstone 2008, section 9.6; Murphy, Wen and Saridis 1990).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..state.of_each import Present, Rows, of_each
+from ..state.state import State
 from ..value import checks, rows
 from .inertia import HasInertia
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def _rotors_of_each(body: Any, template: State, values: Any, present: Present) -> Rows | None:

@@ -7,19 +7,17 @@ angles and improper torsion angles in molecular mechanics.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from .. import force
 from ..algebra import atan2, cos, mat33, sin, sqrt, vec3
 from ..algebra.arrays import Array
+from ..force.subsystem import GeneralForceSubsystem
+from ..mobilizer.base import MobilizedBody
+from .force_field import ForceField
 from .topology import Topology, across_bridges
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..mobilizer.base import MobilizedBody
-    from .force_field import ForceField
 
 
 def _arms(X: Any, parameters: Any) -> Any:
@@ -53,12 +51,7 @@ def _force(t: Any, X: Any, V: Any, q: Any, u: Any, parameters: Any) -> Any:
     fa, fd = vec3.scale(-length, onA), vec3.scale(length, onB)
     shift = vec3.sub(vec3.scale(vec3.dot(F, G) / length, onA), vec3.scale(vec3.dot(H, G) / length, onB))
     fb, fc = vec3.sub(shift, fa), vec3.neg(vec3.add(shift, fd))
-    return (
-        (vec3.cross(sa, fa), fa),
-        (vec3.cross(sb, fb), fb),
-        (vec3.cross(sc, fc), fc),
-        (vec3.cross(sd, fd), fd),
-    ), ()
+    return ((vec3.cross(sa, fa), fa), (vec3.cross(sb, fb), fb), (vec3.cross(sc, fc), fc), (vec3.cross(sd, fd), fd)), ()
 
 
 def add_bridge_torsions(

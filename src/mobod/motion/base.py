@@ -8,19 +8,17 @@ and a class derived from `Motion` with it as ``routine`` and with `pack_numbers`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from ..algebra.arrays import Array
 from ..compiling import Routine
 from ..errors import ModelError, TopologyError
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value import level as _level
 from ..value.attributes import Sealed
 from ..value.checks import flag
 from ..value.level import Level, Method, all_methods
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 class Motion(Sealed):

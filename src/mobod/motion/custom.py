@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,16 +12,14 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..function.users import check_parameters
+from ..mobilizer.base import MobilizedBody
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.stage_hooks import StageHooks
+from ..state.state import State
 from ..value.abstract import Abstract
 from ..value.level import Level, Method
 from ._custom_compiled import CompiledFunctions, motion_of
 from .base import Motion
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 class CustomImplementation(StageHooks, Abstract):

@@ -8,19 +8,17 @@ At level POSITION q_dot = m', hence u = N^-1 m' and udot = N^-1 (m'' - NDot u).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import load, sincos, store
 from ..compiling import routine
 from ..mobilizer import q_rates
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value.checks import finite
 from ..value.level import Level
 from .base import Motion, checked_level
 from .protocol import ACCELERATION, POSITION, SET_Q, SET_U, VELOCITY
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 NAN = float("nan")
 

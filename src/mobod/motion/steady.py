@@ -6,7 +6,7 @@ u = rates   udot = 0   q integrated
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +14,13 @@ import numpy.typing as npt
 from ..algebra.scalar import load, store
 from ..compiling import routine
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
 from ..state.of_each import Present, Rows, numbers_at, of_each
+from ..state.state import State
 from ..value import checks, rows
 from ..value.level import Level
 from .base import Motion
 from .protocol import SET_U
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 @routine

@@ -66,8 +66,9 @@ def activation_rate(model: Any, i: int, x: int, z: int) -> Any:
     e = excitation(model, i, x)
     a = load(model.z, z, 0) + zero(e)
     a = kept(a, number(model, x + LEAST) + zero(a), one(a))
-    scale = 0.5 + 1.5 * a
-    return (e - a) / where(e > a, number(model, x + RISE) * scale, number(model, x + FALL) / scale)
+    scale, rises = 0.5 + 1.5 * a, e > a
+    tau = where(rises, number(model, x + RISE) * scale, number(model, x + FALL) + zero(a))
+    return (e - a) * where(rises, one(a), scale) / tau
 
 
 @generic

@@ -22,29 +22,27 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache, partial
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import load, store, zero
 from ..compiling import Routine, generic
+from ..decoration.rubber_band_line import Line
 from ..errors import ConvergenceError, ModelError
 from ..force.base import Force
 from ..force.pools import number
 from ..force.routines import LAW, RATE, along_path, by_address
 from ..force.transmission.base import Transmission, check_transmission
 from ..function import Function
+from ..mobilizer.base import MobilizedBody
 from ..state import parameters
+from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
 from . import _fiber
 from ._fiber import ACTIVATES, DRIVEN, FIBER, HEAD, HEIGHT, SHORTEST, SLACK, STRENGTH, STRETCHES
-
-if TYPE_CHECKING:
-    from ..decoration.rubber_band_line import Line
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 #: cos of the largest pennation angle.
 _LARGEST = 0.1

@@ -16,20 +16,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.scalar import exp, load, log, one, sqrt, where, zero
 from ..compiling import generic
 from ..force.pools import number
+from ..force.subsystem import GeneralForceSubsystem
+from ..force.transmission.base import Transmission
 from ..state import parameters
 from ..value import checks
 from . import _fiber
 from ._fiber import FALL, FIBER, HEIGHT, OWN, RISE, SHORTEST, SLACK, SPEED, STRENGTH, STRETCHES, cosine, fiber_behind, larger
 from .base import Functions, Muscle
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..force.transmission.base import Transmission
 
 #: Its own numbers.
 SCALE, FIBER_STRAIN, TENDON_STRAIN, DAMPING, SMOOTHING, PASSIVE = range(OWN, OWN + 6)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..algebra.masks import in_any
+from ..algebra.masks import either, in_any
 from ..algebra.scalar import bare, load, num_lanes, one, where, zero
 from ..compiling import generic
 from ..errors import ModelError
@@ -83,7 +83,10 @@ def damped_velocity(model: Any, x: int, strength: Any, damping: Any, force: Any)
     m0, m1, d = strength * p[5] + damping * p[1], strength * p[6] + damping * p[2], strength * p[7] + damping * p[3]
     u = _bezier.meet(m0, m1, d, within - (strength * p[4] + damping * p[0]))
     v = p[0] + _bezier.rise(p[1], p[2], p[3], u)
-    return v + (force - within) / (strength * where(force < least, before + zero(force), behind + zero(force)) + damping)
+    if in_any(either(force < least, force > most)):
+        slope = where(force < least, before + zero(force), behind + zero(force))
+        v = v + (force - within) / (strength * slope + damping)
+    return v
 
 
 @generic
@@ -117,9 +120,10 @@ def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any
     if model.force_integers[i + STRETCHES] != 0:
         l = larger(load(model.z, z + model.force_integers[i], 0) + o, shortest)
         cos = cosine(model, x, l)
-        n = l / lopt
+        part = 1.0 / (lopt * slack)
+        n = l * (slack * part)
         fal, fpe = active(model, x, n), passive(model, x, n)
-        fse = tendon(model, x, (length - l * cos) / slack)
+        fse = tendon(model, x, (length - l * cos) * (lopt * part))
         rest = fse / cos - fpe
         if model.force_integers[i + CHOICE] != 0:
             v = damped_velocity(model, x, a * fal, damping + o, rest)

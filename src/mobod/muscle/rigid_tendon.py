@@ -8,7 +8,7 @@ v is the speed of the whole path, as OpenSim's class has it. Its curves are spli
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,16 +16,13 @@ from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import one, sqrt, where, zero
 from ..compiling import generic
 from ..force.pools import number
-from ..function import SimmSpline
+from ..force.subsystem import GeneralForceSubsystem
+from ..force.transmission.base import Transmission
+from ..function import Function, SimmSpline
 from ..value import checks
 from . import _fiber, _pieces
 from ._fiber import FIBER, HEIGHT, OWN, SLACK, SPEED, STRENGTH, kept
 from .base import Functions, Muscle
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..force.transmission.base import Transmission
-    from ..function import Function
 
 #: How many pieces there is room for in each curve, and where they are.
 OF_ACTIVE, OF_PASSIVE, OF_VELOCITY = 32, 32, 64

@@ -13,7 +13,7 @@ Schutte, Rodgers, Zajac and Glaser 1993, IEEE Trans. Rehabil. Eng. 1, 109; OpenS
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,18 +21,15 @@ from ..algebra.arrays import Array
 from ..algebra.scalar import exp, load, one, sqrt, where, zero
 from ..compiling import generic
 from ..force.pools import number
-from ..function import SimmSpline
+from ..force.subsystem import GeneralForceSubsystem
+from ..force.transmission.base import Transmission
+from ..function import Function, SimmSpline
 from ..state import parameters
 from ..value import checks
 from . import _fiber, _pieces
 from ._fiber import FIBER, HEIGHT, OWN, SLACK, SPEED, STRENGTH
 from .base import Functions, Muscle, each_alone
 from .rigid_tendon import usual_active
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..force.transmission.base import Transmission
-    from ..function import Function
 
 #: Its own numbers, then the curves: how many pieces there is room for, and where they are.
 TIME, RISING, FALLING, DAMPING, EXPONENTIAL = range(OWN, OWN + 5)

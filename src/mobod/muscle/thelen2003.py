@@ -14,7 +14,7 @@ straight parts are OpenSim's.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,15 +23,13 @@ from ..algebra.scalar import exp, load, one, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..force.pools import number
+from ..force.subsystem import GeneralForceSubsystem
+from ..force.transmission.base import Transmission
 from ..state import parameters
 from ..value import checks
 from . import _fiber
 from ._fiber import FIBER, OWN, SHORTEST, SLACK, SPEED, STRENGTH, cosine, larger
 from .base import Functions, Muscle
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..force.transmission.base import Transmission
 
 #: Its own numbers.
 TENDON_STRAIN, FIBER_STRAIN, WIDTH, STIFFNESS, AF, FLEN, THRESHOLD = range(OWN, OWN + 7)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time as _clock
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import Any, overload
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ..errors import ConvergenceError
 from ..simulation.simulate import describe
 from ..simulation.trajectory import Trajectory
 from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.checks import suggest
 from . import ipopt, scipy_solver
@@ -27,9 +28,6 @@ from .scheme import Scheme
 from .solution import Solution
 from .transcription import Transcription
 from .trapezoidal import TRAPEZOIDAL
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 SCHEMES = {one.name: one for one in (TRAPEZOIDAL, HERMITE_SIMPSON, RADAU)}
 #: How many unmet equations a message names.

@@ -15,7 +15,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..algebra.dual_array import DualArray, NotDifferentiable
 from ..errors import ModelError
-from ..value.checks import suggest
+from ..value.checks import all_known
 
 #: Steps of differences: of fourth order, and of gradients.
 _STEP, _SECOND = 5e-4, 1e-5
@@ -52,9 +52,7 @@ class NodeFunction:
         self.function, self.what = function, what
         parameters = inspect.signature(function).parameters.values()
         self.names = [one.name for one in parameters if one.default is inspect.Parameter.empty]
-        for name in self.names:
-            if name not in names:
-                raise ModelError(f"{what} asks for {name!r}; {suggest(name, list(names))}")
+        all_known(f"{what} asks for", self.names, names, ModelError)
         self.low, self.high = np.asarray(low, float), np.asarray(high, float)
         if (self.low > self.high).any():
             raise ValueError(f"{what} has the bounds {low!r} and {high!r}; the lower one comes first")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,14 +16,12 @@ from ..linear.inputs import Inputs
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..state.state import State
 from ..system.arguments import check_state
+from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.checks import suggest
 from ..value.stage import Stage
 from .functions import NodeFunction, check_bounds
 from .node_dynamics import NodeDynamics
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
 
 #: What functions of nodes can ask for, beside stations.
 NODE = ("t", "q", "u", "z", "controls", "parameters")
@@ -172,17 +170,17 @@ class Phase:
         elsewhere = manifold.moved(self.state, 1e-3 * np.sin(1.0 + np.arange(self.state.tree.nu)))
         elsewhere.time = self.state.time + 1e-3
         for setting in controls.settings:
-            fields = {seed.field for seeds in setting.seeds(self.state) for seed in seeds}
-            if (
-                not setting.adds
-                or not all(one in _OF_BODIES or one.startswith(_OF_PARTS) for one in fields)
-                or self._holds(setting, elsewhere)
-            ):
+            if not setting.adds or self._displaces(setting) or self._holds(setting, elsewhere):
                 raise ModelError(
                     f"{setting.name!r} cannot be a control, which is a force on a mobility, (mobod, which_u), or a number, of "
                     f"no frame or direction, on which accelerations alone depend; numbers sought for the whole plan are named "
                     f"in parameters"
                 )
+
+    def _displaces(self, setting: Setting) -> bool:
+        """True if bodies move with it at the same coordinates: it is no number of masses, forces, constraints or motions."""
+        fields = {seed.field for seeds in setting.seeds(self.state) for seed in seeds}
+        return not all(one in _OF_BODIES or one.startswith(_OF_PARTS) for one in fields)
 
     def _holds(self, setting: Setting, state: State) -> bool:
         """True if constraints or motions have other q or u with it."""
@@ -207,6 +205,7 @@ class Phase:
                 self.parameter_bounds.append((float(low[i] - now[i]), float(high[i] - now[i])))
         #: What parameters are in the state: those sought count from here.
         self.parameter_origin = np.array([setting.values(self.state)[i] for setting, i in self.settings])
+        self._displacing = [k for k, (setting, _) in enumerate(self.settings) if self._displaces(setting)]
 
     def _bounds(self, what: str, given: Bounds, size: int) -> tuple[Array, Array]:
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
@@ -303,7 +302,7 @@ class Phase:
             return where, slopes
         J = np.asarray(ensemble.calc_station_jacobian(body, station)).reshape(n, 3, d.nu)
         slopes[: d.nq] = np.moveaxis(J @ d.back(y, t, p), (0, 1, 2), (2, 1, 0))
-        for k in range(len(p)):
+        for k in self._displacing:
             slopes[self.ny + 1 + k] = d.by_parameter(
                 lambda other: np.asarray(at(other).find_station_location_in_ground(body, station)).reshape(n, 3), p, k
             ).T

@@ -10,7 +10,7 @@ for the rule of three.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,9 @@ from ..linear import manifold
 from ..linear.regulator import Regulator
 from ..state.state import State
 from ..system.arguments import check_state
+from ..system.system import MultibodySystem
 from ..value import checks
-from ..value.checks import suggest
-
-if TYPE_CHECKING:
-    from ..value.annotations import MultibodySystem
+from ..value.checks import all_known, suggest
 
 
 class RegionOfAttraction:
@@ -93,9 +91,7 @@ class RegionOfAttraction:
             If Matplotlib is not there.
         """
         names = [x or self.names[0], y or self.names[min(1, len(self.names) - 1)]]
-        for name in names:
-            if name not in self.names:
-                raise ValueError(f"starts do not differ in {name!r}; {suggest(name, self.names)}")
+        all_known("starts do not differ in", names, self.names)
         if names[0] == names[1]:
             raise ValueError(f"a figure takes two states, and both are {names[0]!r}")
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,15 +14,12 @@ from ..decoration.geometry import COLORS, Point, Sphere
 from ..force.gravity import Gravity
 from ..force.subsystem import GeneralForceSubsystem
 from ..force.uniform_gravity import UniformGravity
+from ..state.state import State
+from ..system.matter import SimbodyMatterSubsystem
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from .normals import calc_corner_normals
 from .shape_maker import Label, Link, Plane, Segment, ShapeMaker, Surface
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.matter import SimbodyMatterSubsystem
-    from ..system.system import MultibodySystem
-
 
 #: Which of a box's corners are high in x, y and z.
 CORNERS: NDArray[np.bool_] = np.array([(x, y, z) for x in (0, 1) for y in (0, 1) for z in (0, 1)], dtype=bool)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,11 +11,9 @@ from ..derivative import routines as of_duals, sensitivity_routines as routines
 from ..derivative.jvp import new_record_at
 from ..derivative.seeded_record import SeededRecord
 from ..integrator import forward_sensitivities as kernels
+from ..state.state import State
+from ..system.forward_sensitivities import Variations
 from ..tree import realize as _realize
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.forward_sensitivities import Variations
 
 
 def are_compiled(variations: Variations, state: State) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +12,8 @@ from numpy.lib import recfunctions
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..force.contact.of_system import contacts_of, find_contacts
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
+from ..state.state import State
+from ..system.system import MultibodySystem
 
 
 def calc_body_wrenches(system: MultibodySystem, state: State) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,17 +11,15 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..function.base import Function
+from ..mobilizer.base import MobilizedBody
 from ..motion.base import Motion
+from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.stage import Stage
 from .names import coordinate_names, speed_names
 from .quantities import NAMED
 from .trajectory import Trajectory
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 #: What is recorded of each time.
 _QUANTITIES = "motion_forces", "motion_power", "u_dot", "reactions", "constraint_forces"

@@ -14,17 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..force.base import Force
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..unilateral.stepped import Stepped
-
-if TYPE_CHECKING:
-    from ..force.base import Force
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: Kinds whose power is minus the rate of their potential energy: nothing to integrate.
 CONSERVATIVE = ("Gravity", "UniformGravity", "TwoPointLinearSpring", "MobilityLinearSpring")

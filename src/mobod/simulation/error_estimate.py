@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
-
-if TYPE_CHECKING:
-    from .trajectory import Trajectory
+from .trajectory import Trajectory
 
 
 @dataclass

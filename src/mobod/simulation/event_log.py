@@ -7,19 +7,17 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..event import EventReporter
-
-if TYPE_CHECKING:
-    from ..event.watched import Found
-    from ..state.impulses import Impulse
-    from ..state.state import State
-    from ..system.system import MultibodySystem
+from ..event.watched import Found
+from ..state.impulses import Impulse
+from ..state.state import State
+from ..system.system import MultibodySystem
 
 #: Numbers before those of the impulse.
 BEFORE = 4

@@ -12,17 +12,15 @@ import hashlib
 import pickle
 from collections.abc import Callable, Mapping
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..compiling import Routine
 from ..compiling.fingerprint import NotHashable, fingerprint
 from ..state.fields import PARAMETERS
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
+from ..state.state import State
+from ..system.system import MultibodySystem
 
 
 def system_fingerprint(system: MultibodySystem) -> dict[str, str]:

@@ -11,7 +11,7 @@ beginning of each step is kept; the stages are computed once more. Source: Hager
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -22,15 +22,13 @@ from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
 from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions
+from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.stage import Stage
 from ._carrying import Carrying, Jump, TapedStep
 from .step_status import StepStatus
 from .time_stepper import TimeStepper
 from .variational import Variational, variational
-
-if TYPE_CHECKING:
-    from ..system.system import MultibodySystem
 
 #: Of a run whose caller does not say: more than of `simulate`, since differences to measured data are small.
 ACCURACY = 1e-6

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..force import BrushTyre, MagicFormulaTyre
-
-if TYPE_CHECKING:
-    from ..system.system import MultibodySystem
+from ..system.system import MultibodySystem
 
 XYZ = "x", "y", "z"
 WRENCH = tuple(f"{what}{axis}" for what in "mf" for axis in XYZ)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
+from ..state.state import State
+from ..system.system import MultibodySystem
 
 
 def coordinate_names(system: MultibodySystem, state: State) -> list[str]:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from . import contact_table
 from .fingerprint import part_fingerprint
 from .labels import tyres_of
 from .table import TABLES
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 Quantity: TypeAlias = Callable[["State"], npt.ArrayLike]
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import time as _clock
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..integrator import Integrator
+from ..integrator.quick import Quick
+from ..state.state import State
 from ..stepping import record as rk
-
-if TYPE_CHECKING:
-    from ..integrator import Integrator
-    from ..integrator.quick import Quick
-    from ..state.state import State
 
 #: How long a call takes at most, or little more, so that Ctrl-C, progress and checkpoints are looked at; s.
 CALL = 0.1

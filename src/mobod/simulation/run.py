@@ -11,26 +11,24 @@ from __future__ import annotations
 import time as _clock
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..event import ImpactWhen, LockWhen, StopWhen
+from ..integrator import Integrator
+from ..state.resources import Settings
+from ..state.state import State
 from ..stepping import record as rk
+from ..system.system import MultibodySystem
 from .checkpoint import integrator_keywords
 from .energy_accounts import Ledger, acts_by_impulses
 from .quantities import Recording
 from .reports import Reports
 from .step_status import StepStatus
 from .time_stepper import TimeStepper
-
-if TYPE_CHECKING:
-    from ..integrator import Integrator
-    from ..state.resources import Settings
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: How far steps may be ahead of recording, so that Ctrl-C takes effect and little is lost; wall seconds.
 AHEAD = 0.2
@@ -189,6 +187,8 @@ class Run:
         self._settings = before.settings()
         self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
         self._first = 0
+        #: Time and y of the last row that was handed on.
+        self._last = float(times[len(rows) - 1]) if 0 < len(rows) <= len(times) else np.nan, state.y_values.copy()
         #: So many rows are reported before what is recorded beside them is computed; and whether that has raised something.
         self._ahead, self._raised = 1 if recording.is_something else CHUNK, False
         if len(rows):
@@ -249,8 +249,12 @@ class Run:
                 break
 
     def _append_present(self) -> None:
-        """Hand on a row of the stepper's state as it is."""
+        """Hand on a row of the stepper's state as it is, unless that is the last one: an event has ended the run there."""
         state = self.stepper.state
+        is_told = self._last[0] == state.time and np.array_equal(self._last[1], state.y_values)
+        if is_told and not (self.changes and self.changes[-1][0] == len(self.rows)):
+            return
+        self._last = state.time, state.y_values.copy()
         energies = np.array([self.stepper.system.calc_energy(state)])
         y = np.array([state.y_values])
         self.rows.append(self._block(np.array([state.time]), y, energies, self.recording.row_of(state)))
@@ -361,6 +365,7 @@ class Run:
         done = min(self._made(), begin + most)
         clock = _clock.perf_counter()
         times, y = self.times[self._first + begin : self._first + done], self._results[begin:done]
+        self._last = float(times[-1]), y[-1].copy()
         more, rows, error = self.recording.rows_of(times, y)
         self.rows.append(self._block(times[:rows], y[:rows], self._energies[begin : begin + rows].copy(), more))
         if error is not None:

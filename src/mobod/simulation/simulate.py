@@ -137,7 +137,8 @@ def simulate(
     -------
     Trajectory
         One row a report, the first at the start and the last at the end. Where an event handler ends the simulation, the
-        last is then, and ``statistics["termination"]`` says why; a row at the time of any other event is before it.
+        last is then, and ``statistics["termination"]`` says why; a row at the time of any other event is before it. Of a run
+        that ends at a report's time there are rows before and after the handler, or one if it changed nothing.
 
     Raises
     ------

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import os
 import warnings
+from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
-from ..event import Cause, ImpactWhen, Termination, TerminationReason
+from ..event import Cause, ImpactWhen, PeriodicHandler, Termination, TerminationReason
 from ..event.agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event.watched import Found
+from ..integrator import Integrator
+from ..integrator.quick import Quick
 from ..integrator.watch import Watch
 from ..state.impulses import Impulses
+from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..state.validity import EVERYTHING, unchanged_bit
 from ..stepping import record as rk
 from ..system.arguments import check_state, check_system
+from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
 from ..value.callers import callers_level
 from ..value.checks import flag, positive
@@ -29,16 +35,6 @@ from .event_log import Account, EventLog
 from .events import Events
 from .reports import Reports
 from .step_status import StepStatus
-
-if TYPE_CHECKING:
-    import os
-    from collections.abc import Callable
-
-    from ..event import PeriodicHandler
-    from ..integrator import Integrator
-    from ..integrator.quick import Quick
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 _UNLIMITED = 1 << 62
 _NEVER, _REACHED = float("inf"), StepStatus.REACHED_REPORT_TIME

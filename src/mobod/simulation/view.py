@@ -17,6 +17,7 @@ from ..system.system import MultibodySystem
 from ..value.attributes import named_arguments
 from ..value.checks import array, positive, suggest
 from .time_stepper import TimeStepper
+from .trajectory import Trajectory
 
 if TYPE_CHECKING:
     from ..viewer.model_viewer import Viewer
@@ -114,6 +115,10 @@ def view(
 
 
 def _system_and_state(what: Any, state: State | None) -> tuple[MultibodySystem, State]:
+    if isinstance(what, Trajectory):
+        raise TypeError(
+            "view shows a system at a state; a motion is played by its own view(), and shown at one row by states[k]"
+        )
     system = what if isinstance(what, MultibodySystem) else getattr(what, "system", None)
     if not isinstance(system, MultibodySystem):
         raise TypeError(f"view takes a MultibodySystem, or a Model such as mobod.load(path) gives, not {what!r}")

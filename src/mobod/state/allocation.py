@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..errors import StageError
 from ..value.attributes import Sealed
-from ..value.checks import numbers
+from ..value.checks import integer, numbers
 from ..value.stage import Stage
 from .resources import NEVER, CacheEntry, DiscreteVariable, Resources, index_in, named, own_copy, subsystem_order
 
@@ -309,7 +309,7 @@ class Allocation(Sealed):
 
     def __allocate_slots(self, state: State, asked: str, name: str | int, count: int) -> int:
         index, resources, level = self.__allocating(state, asked, Stage.INSTANCE)
-        n = integer_given("the number of slots", count)
+        n = integer("the number of slots", count)
         if n < 0:
             raise ValueError(f"the number of slots cannot be negative, got {n}")
         slots = resources.part(index).slots.setdefault(name, [])
@@ -347,18 +347,9 @@ def trigger_stage(value: Any) -> int:
     return int(stage)
 
 
-def integer_given(what: str, value: Any) -> int:
-    """An integer that was passed in, checked."""
-    try:
-        number: int = value.__index__()
-    except AttributeError:
-        raise TypeError(f"{what} has to be an integer, not {value!r}") from None
-    return number
-
-
 def one_of(subsystem: Allocation, state: State, asked: str, what: str, number: int) -> Any:
     """A discrete variable or a cache entry by its index."""
-    index, n = index_in(subsystem, state, asked), integer_given(f"the index of a {what}", number)
+    index, n = index_in(subsystem, state, asked), integer(f"the index of a {what}", number)
     found: Sequence[Any] = ()
     if state.resources is not None:
         part = state.resources.part(index)

@@ -13,7 +13,7 @@ numbers of the record:
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -21,9 +21,7 @@ from ..algebra.arrays import Array
 from ..value import rows
 from ..value.stage import Stage
 from .parameters import declared_by
-
-if TYPE_CHECKING:
-    from .state import State
+from .state import State
 
 F = TypeVar("F", bound=Callable[..., Any])
 #: ``present(field, places)``: numbers of a field ``(rows, n)`` as the states have them now.

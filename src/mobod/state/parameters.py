@@ -26,9 +26,7 @@ from ..algebra.arrays import Array
 from ..value import Rotation, Transform, checks, frames
 from ..value.attributes import Sealed
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from .state import State
+from .state import State
 
 _put = object_access.put
 _FLOAT64 = np.dtype(np.float64)

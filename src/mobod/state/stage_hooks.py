@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import StageError
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from .state import State
+from .state import State
 
 
 class StageHooks:

@@ -16,10 +16,10 @@ from typing import Any, NamedTuple
 
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, store_lane
-from ..compiling import compiled, generic
-from .evaluate import evaluate, move, prescribe, project
-from .interpolation import interpolate
-from .record import AT, EVENT, PREVIOUS_TIME, PROJECT_REPORTS, PROJECTION, SOUGHT, TIME, TOLERANCE, Run
+from ..compiling import Kernel, compiled, generic
+from .evaluate import ALWAYS, evaluate, move, prescribe, project
+from .method import method
+from .record import AT, EVENT, PROJECT_REPORTS, PROJECTION, SOUGHT, TIME, TOLERANCE, run_of
 from .witnesses import (
     AT_END,
     AT_HIGH,
@@ -250,60 +250,72 @@ def begin_search(crew: Any, lane: int, time: float, values: int, rates: int) -> 
 # -------------------------------------------------------------------------------------------- one state
 
 
-@generic
-def _go(model: Any, crew: Any, time: float, with_rates: bool) -> None:
-    """Realize the record at a *time* within the last step as far as witnesses need it."""
-    run = crew.run
-    interpolate(model, run.work, run.control[PREVIOUS_TIME], run.control[TIME], time)
-    prescribe(model, run.plan)
-    if run.plan[PROJECT_REPORTS] != 0 and time < run.control[TIME]:
-        project(model, run.plan, run.plan[PROJECTION] | 1, run.control[TOLERANCE])
-    if with_rates:
-        evaluate(model, run.plan)
-    else:
-        move(model, run.plan)
+def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
+    """Make the search of a step of one state by a method's `interpolate`; the method's name names the compiled code."""
 
+    @generic
+    def go(model: Any, run: Any, time: float, with_rates: bool) -> None:
+        """Realize the record at a *time* within the last step as far as witnesses need it."""
+        interpolate(model, run, time)
+        prescribe(model, run.plan)
+        if run.plan[PROJECT_REPORTS] != 0 and time < run.control[TIME]:
+            project(model, run.plan, run.plan[PROJECTION] | ALWAYS, run.control[TOLERANCE])
+        if with_rates:
+            evaluate(model, run.plan)
+        else:
+            move(model, run.plan)
 
-@generic
-def _look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
-    """See `searching`: of one state. Where there is no result AT says at which time that was."""
-    seen, watched, needs_rates = crew.seen, crew.watched, crew.needs_rates != 0
-    n, differs, sound = watched.shape[0], False, True
-    crew.run.control[AT] = time
-    if crew.looks != 0:
-        store(model.witness_values, 0, 0, h)
-        call_routine(crew.looks, model, 0, 0)
-    else:
-        with_rates = needs_rates or h != 0.0
-        _go(model, crew, time, with_rates)
-        for w in range(n):
-            where = watched[w, FIRST_NUMBER]
-            if where == AT_END and not with_rates:  # of what Python computes, which is told how far the record is realized
-                where = WITH_SPEEDS
-            call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
-            seen[SEEN * w + HERE, 0] = load(model.witness_values, 0, 0)
-            seen[SEEN * w + RATE_HERE, 0] = load(model.witness_values, 0, 1)
-            differs = differs or watched[w, DIFFERS] != 0
-        if differs and h != 0.0 and time + h != time:
-            where = WITH_RATES if needs_rates else WITH_SPEEDS
-            _go(model, crew, time + h, needs_rates)
+    @generic
+    def look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
+        """See `searching`: of one state. Where there is no result AT says at which time that was."""
+        seen, watched, needs_rates = crew.seen, crew.watched, crew.needs_rates != 0
+        n, differs, sound = watched.shape[0], False, True
+        crew.run.control[AT] = time
+        if crew.looks != 0:
+            store(model.witness_values, 0, 0, h)
+            call_routine(crew.looks, model, 0, 0)
+        else:
+            with_rates = needs_rates or h != 0.0
+            go(model, crew.run, time, with_rates)
             for w in range(n):
-                if watched[w, DIFFERS] != 0:
-                    call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
-                    seen[SEEN * w + RATE_HERE, 0] = (load(model.witness_values, 0, 0) - seen[SEEN * w + HERE, 0]) / h
-    for w in range(n):
-        sound = sound and abs(seen[SEEN * w + HERE, 0]) < 1e300
-    return sound
+                where = watched[w, FIRST_NUMBER]
+                if where == AT_END and not with_rates:  # of what Python computes, which is told how far the record is realized
+                    where = WITH_SPEEDS
+                call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
+                seen[SEEN * w + HERE, 0] = load(model.witness_values, 0, 0)
+                seen[SEEN * w + RATE_HERE, 0] = load(model.witness_values, 0, 1)
+                differs = differs or watched[w, DIFFERS] != 0
+            if differs and h != 0.0 and time + h != time:
+                where = WITH_RATES if needs_rates else WITH_SPEEDS
+                go(model, crew.run, time + h, needs_rates)
+                for w in range(n):
+                    if watched[w, DIFFERS] != 0:
+                        call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
+                        seen[SEEN * w + RATE_HERE, 0] = (load(model.witness_values, 0, 0) - seen[SEEN * w + HERE, 0]) / h
+        for w in range(n):
+            sound = sound and abs(seen[SEEN * w + HERE, 0]) < 1e300
+        return sound
+
+    search = searching(look_at)
+
+    def find(
+        block: Any,
+        looks: int,
+        needs_rates: int,
+        watched: Any,
+        seen: Any,
+        end: float,
+        work: Any,
+        table: Any,
+        control: Any,
+        counts: Any,
+    ) -> int:
+        """Search the last step of one state from SOUGHT up to *end*: NOTHING, FOUND or LOST. For the rest see `Searched`."""
+        control[AT] = end
+        return search(attach(block), Searched(run_of(work, table, control, counts), watched, seen, looks, needs_rates), 0, end)
+
+    find.__qualname__ = f"find.{name}"
+    return compiled(find)
 
 
-_search = searching(_look_at)
-
-
-@compiled
-def search(
-    block: Any, looks: int, needs_rates: int, watched: Any, seen: Any, work: Any, control: Any, counts: Any, end: float
-) -> int:
-    """Search the last step of one state from SOUGHT up to *end*: NOTHING, FOUND or LOST. For the rest see `Searched`."""
-    run = Run(plan=counts, settings=control, control=control, work=work, table=None, weights=None, held=None)
-    control[AT] = end
-    return _search(attach(block), Searched(run, watched, seen, looks, needs_rates), 0, end)
+find = of_one_state(method.interpolate, "hermite")

@@ -39,6 +39,8 @@ DIFFERENCE = 1e-4
 # in which an event is found
 BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT, WINDOW = range(12)
 SEEN = 12
+#: Of positions of size 1: what is no more above zero is there, as rounding leaves it.
+ROUNDING = 1e-10
 
 
 @generic
@@ -128,6 +130,23 @@ def suspects(block: Any, n: int, h: float) -> bool:
         if may_cross(before, end, h, model.witness_integers[signs + RISING], model.witness_integers[signs + FALLING]):
             return True
     return False
+
+
+@generic
+def is_near_event(model: Any, n: int) -> bool:
+    """True if one of n witnesses, as seen last, is zero to rounding, or may come there within two of its windows.
+
+    So is one that falls alone and is not above zero: it may be a gap, which is closed then.
+    """
+    near, size = False, 1.0
+    for i in range(model.nq):
+        size = max(size, abs(load(model.q, i, 0)))
+    for w in range(n):
+        at, falls_alone = SEEN * w, model.witness_integers[WIDTH * w + RISING] == 0
+        value, rate = load(model.witness_numbers, at + NOW, 0), load(model.witness_numbers, at + RATE_NOW, 0)
+        reach = 2.0 * load(model.witness_numbers, at + WINDOW, 0) * abs(rate) + ROUNDING * size
+        near = near or not (value > reach or (value < -reach and not falls_alone))
+    return near
 
 
 @generic

@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..derivative import differences, parameters as of_parameters, parts_in_python, second
 from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
-from ..derivative.coordinates import displacements
 from ..derivative.equations import contradiction
 from ..derivative.parts_in_python import Parts
 from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from ..derivative.settings import find_each
 from ..state import validity
+from ..state.state import State
 from ..tree import inverse_dynamics, realize as _realize
 from ..tree.realize import NOT_PLAIN
 from ..value.checks import shaped
 from ..value.stage import INSTANCE, Stage
 from .manifold import OnManifold
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _array = np.ndarray
 _ACCELERATION = int(Stage.ACCELERATION)
@@ -190,8 +187,7 @@ class Differentiable(OnManifold):
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
         else:
             self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
-            A = matter.calc_body_acceleration_from_u_dot(state, given)
-            by_q, by_u = (whole or sweep_for(self, state)).residual(state, given, A)
+            by_q, by_u = (whole or sweep_for(self, state)).residual(state, given)
         if whole is not None and parts is not None:
             differences.note(self)
             applied = parts._replace(constraints=(), motions=())
@@ -348,17 +344,15 @@ class Differentiable(OnManifold):
         }
         if not (self.takes_differences(state) or state.tree.has_measures) and contradiction(state) is None:
             return ForwardDynamicsDerivatives(*second.of_forward_dynamics(state, moves))
-        moves["q"] = displacements(state) @ moves["q"]
         size = max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves.values()))
+        moving = [(parts_in_python.Moving(state, name, np.arange(len(move))), move) for name, move in moves.items()]
         shapes = [part.shape for part in self.calc_forward_dynamics_derivatives(state)]
 
         def at(h: float) -> Array:
             other = state.copy()
-            for name, move in moves.items():
+            for one, move in moving:
                 if move.any():
-                    values = np.array(getattr(state, f"{name}_view"))
-                    values[: len(move)] += h / size * move
-                    setattr(other, name, values)
+                    one.put(other, h / size * move)
             self.normalize_quaternions(other)
             self.realize(other)
             return np.concatenate([part.ravel() for part in self.calc_forward_dynamics_derivatives(other)])

@@ -9,23 +9,20 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..constraint.base import Constraint
 from ..errors import ModelError
+from ..state.state import State
 from ..tree.gram_solve import REDUNDANT
 from ..value.checks import not_negative
 from ..value.html_table import html_table
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..constraint.base import Constraint
-    from ..state.state import State
-    from .realization import Realizing
-
+from .realization import Realizing
 
 #: An equation whose angle to the others, or to what moves, is less is redundant: the solver's own threshold, 3e-6 radians.
 DEPENDENT = REDUNDANT**0.5

@@ -14,7 +14,7 @@ with A and W as in `tree.project`. Source: Hairer, Norsett and Wanner 1993, I.14
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,17 +25,15 @@ from ..derivative import coordinates, differences, equations, laws, settings
 from ..derivative.measures import Differentiated
 from ..derivative.motions import of_prescribed_speeds
 from ..derivative.parameters import by_settings
+from ..derivative.settings import Setting
 from ..errors import ModelError
 from ..measure.integrate import Integrate
 from ..measure.memory import Memory
 from ..motion.protocol import POSITION, VELOCITY
+from ..state.state import State
 from ..tree import sampling
 from ..value.checks import suggest
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..derivative.settings import Setting
-    from ..state.state import State
 
 #: The parts of a matrix's largest singular value below which equations count as redundant.
 _RANK = 1e-10

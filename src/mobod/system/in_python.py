@@ -9,17 +9,15 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..algebra.arrays import Array
 from ..compiling import Callback
 from ..motion.protocol import SET_Q
+from ..state.state import State
 from ..state.validity import ACCELERATIONS, FORCES, KINEMATICS, POSITIONS, VELOCITIES
 from ..value.stage import Stage
 from . import prescription
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 #: Mobility forces beside those of the elements, or what computes them of a state.
 Held = Array | Callable[["State"], Array]

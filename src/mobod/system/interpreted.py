@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..event.triggered import Triggered
 from ..event.watched import is_compiled as is_watched_by_kernels
 from ..event.when import When
 from ..function import Custom, Multiplier
 from ..function.routines import is_compiled
 from ..measure.base import NotCompiled
-
-if TYPE_CHECKING:
-    from .system import MultibodySystem
+from .system import MultibodySystem
 
 
 def interpreted_lines(system: MultibodySystem) -> list[str]:

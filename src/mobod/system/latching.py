@@ -16,19 +16,17 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..constraint.base import Constraint
 from ..state.impulses import Impulse, Impulses
+from ..state.state import State
 from ..value import MassProperties
 from ..value.callers import callers_level
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 #: Rounds for equations of velocities that are not linear; of linear ones the second one is rounding's.
 _ROUNDS = 8

@@ -54,7 +54,7 @@ class OnManifold(Realizing):
         >>> arm.get_u(state)
         2.0
         """
-        if stage is not None and stage not in (Stage.POSITION, Stage.VELOCITY):
+        if stage is not None and (np.ndim(stage) or stage not in (Stage.POSITION, Stage.VELOCITY)):
             raise ValueError(f"prescribe takes Stage.POSITION, which sets q, or Stage.VELOCITY, which sets u, not {stage!r}")
         self.realize(state, Stage.TIME)  # evaluates the level of custom motions
         if not state.has_known:
@@ -202,6 +202,7 @@ class OnManifold(Realizing):
         >>> bool(abs(state.q_err).max() < 1e-6)
         True
         """
+        state.check_owner(self, "project")
         accuracy = positive("accuracy", accuracy, ValueError)
         self._check_quaternions(state)
         q, u = state.q_values.copy(), state.u_values.copy()

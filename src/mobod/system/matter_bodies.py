@@ -98,7 +98,7 @@ class HasBodies(ParticleSubsystem):
             return self.bodies[mobod]
         try:
             i = mobod.__index__()
-        except AttributeError:
+        except (AttributeError, TypeError):  # an array is none
             raise TypeError(f"a body is named by object, index or name, not by {mobod!r}") from None
         if not 0 <= i < len(self.body_list):
             raise IndexError(f"there are {len(self.body_list)} bodies, Ground included; no number {i}")

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike, Indices
+from ..constraint.base import Constraint
 from ..errors import TopologyError
 from ..state.fields import GROUPED
+from ..state.state import State
 from ..tree import constraint_operators as operators
 from ..tree.constraint_fields import grouped, order_of_rows
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.checks import by_name, integer, name_among, numbers
 from .matter_dynamics import TreeDynamics
-
-if TYPE_CHECKING:
-    from ..constraint.base import Constraint
-    from ..state.state import State
 
 
 class Constrained(TreeDynamics):
@@ -615,10 +613,7 @@ class Constrained(TreeDynamics):
     # ------------------------------------------------------------------------------------------ dynamics
 
     def calc_acceleration(
-        self,
-        state: State,
-        applied_mobility_forces: ArrayLike | None = None,
-        applied_body_forces: ArrayLike | None = None,
+        self, state: State, applied_mobility_forces: ArrayLike | None = None, applied_body_forces: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """Forward dynamics of given forces in place of the state's own, constraints included. Needs DYNAMICS.
 

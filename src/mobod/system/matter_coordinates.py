@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..state.state import State
-from ..tree import (
-    rates,
-)
+from ..tree import rates
+from ..tree.tree import Tree
 from ..value import Rotation
 from ..value.checks import behaved, flag, instance
 from .matter_bodies import shaped
 from .matter_realized import Realized
-
-if TYPE_CHECKING:
-    from ..tree.tree import Tree
 
 
 class Coordinates(Realized):
@@ -136,7 +132,7 @@ class Coordinates(Realized):
         >>> matter.multiply_by_n(state, False, [1.0, 2.0])
         array([1., 2.])
         """
-        return self._rate_product(state, "multiply_by_n", rates.multiply_by_n, transpose, bool(transpose), v)
+        return self._rate_product(state, "multiply_by_n", rates.multiply_by_n, transpose, True, v)
 
     def multiply_by_n_inv(self, state: State, transpose: bool, v: ArrayLike) -> Array:
         """N^-1 v ``(nu,)`` of v ``(nq,)``, or its transpose times v ``(nu,)``: u = N^-1 q_dot. Needs POSITION.
@@ -153,7 +149,7 @@ class Coordinates(Realized):
         >>> matter.multiply_by_n_inv(state, False, [1.0, 2.0])
         array([1., 2.])
         """
-        return self._rate_product(state, "multiply_by_n_inv", rates.multiply_by_n_inv, transpose, not transpose, v)
+        return self._rate_product(state, "multiply_by_n_inv", rates.multiply_by_n_inv, transpose, False, v)
 
     def multiply_by_n_dot(self, state: State, transpose: bool, v: ArrayLike) -> Array:
         """NDot v ``(nq,)`` of v ``(nu,)``, or NDot^T v ``(nu,)`` of v ``(nq,)``. Needs VELOCITY.
@@ -169,12 +165,13 @@ class Coordinates(Realized):
         array([0., 0.])
         """
         self.velocities(state, "multiply_by_n_dot")
-        return self._rate_product(state, "multiply_by_n_dot", rates.multiply_by_n_dot, transpose, bool(transpose), v)
+        return self._rate_product(state, "multiply_by_n_dot", rates.multiply_by_n_dot, transpose, True, v)
 
     def _rate_product(
-        self, state: State, asked: str, kernel: Any, transpose: bool, takes_q: bool, v: ArrayLike, what: str = "v"
+        self, state: State, asked: str, kernel: Any, transpose: bool, transposed_of_q: bool, v: ArrayLike, what: str = "v"
     ) -> Array:
         block = self.positions(state, asked)
+        takes_q = flag("transpose", transpose) == transposed_of_q
         nq, nu = state.tree.nq, state.tree.nu
         vector = behaved(shaped(what, v, (nq if takes_q else nu,)))
         out = np.zeros(nu if takes_q else nq)
@@ -194,7 +191,7 @@ class Coordinates(Realized):
         >>> matter.calc_q_dot(state, [1.0, 2.0])
         array([1., 2.])
         """
-        return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, False, u, "u")
+        return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, True, u, "u")
 
     def calc_q_dot_dot(self, state: State, udot: ArrayLike) -> Array:
         """Second rates of q ``(nq,)`` that accelerations *udot* ``(nu,)`` would give: N udot + NDot u. Needs VELOCITY.
@@ -210,5 +207,5 @@ class Coordinates(Realized):
         array([1., 2.])
         """
         self.velocities(state, "calc_q_dot_dot")
-        first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, False, udot, "udot")
+        first = self._rate_product(state, "calc_q_dot_dot", rates.multiply_by_n, False, True, udot, "udot")
         return first + self.multiply_by_n_dot(state, False, state.u_values[: state.tree.nu])

@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..derivative import regressor
-from ..tree import (
-    forward_dynamics,
-    gravity_forces,
-    inverse_dynamics,
-    mobilizer_motion,
-)
+from ..state.state import State
+from ..tree import forward_dynamics, gravity_forces, inverse_dynamics, mobilizer_motion
 from ..value.stage import Stage
 from . import prescription
 from .matter_inertias import Inertias
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _empty = np.empty  # one lookup less in operators that take a microsecond
 _SPATIAL = 2, 3
@@ -29,10 +22,7 @@ class TreeDynamics(Inertias):
     """The part of `SimbodyMatterSubsystem` that has the dynamics of the tree."""
 
     def calc_acceleration_ignoring_constraints(
-        self,
-        state: State,
-        applied_mobility_forces: ArrayLike | None = None,
-        applied_body_forces: ArrayLike | None = None,
+        self, state: State, applied_mobility_forces: ArrayLike | None = None, applied_body_forces: ArrayLike | None = None
     ) -> tuple[Array, Array]:
         """Forward dynamics of given forces in place of the state's own, as though there were no constraints. Needs DYNAMICS.
 

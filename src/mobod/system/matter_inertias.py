@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -11,14 +11,10 @@ from ..algebra.arrays import Array
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.matrices import full
 from ..state import validity
-from ..tree import (
-    articulated_inertia,
-)
+from ..state.state import State
+from ..tree import articulated_inertia
 from ..value import ArticulatedInertia, SpatialInertia
 from .matter_momentum import Momentum
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Inertias(Momentum):
@@ -125,9 +121,7 @@ class Inertias(Momentum):
         Use `get_total_centrifugal_forces`. Needs VELOCITY. Computes articulated inertias if they are not valid.
         """
         warnings.warn(
-            "get_mobilizer_centrifugal_forces is deprecated; use get_total_centrifugal_forces",
-            DeprecationWarning,
-            stacklevel=2,
+            "get_mobilizer_centrifugal_forces is deprecated; use get_total_centrifugal_forces", DeprecationWarning, stacklevel=2
         )
         b = self.find_body(mobod).index
         self.velocities(state, "get_mobilizer_centrifugal_forces")

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..derivative.coordinates import displacements
 from ..derivative.jvp import jvp, kinematics
+from ..state.state import State
 from ..value.checks import numbers
 from .matter_bodies import shaped
 from .matter_jacobians import Jacobians
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class JacobianDerivatives(Jacobians):

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array, ArrayLike
 from ..mobilizer.base import MobilizedBody
-from ..tree import (
-    jacobian,
-)
+from ..state.state import State
+from ..tree import jacobian
 from ..value.checks import behaved, numbers
 from .matter_bodies import shaped
 from .matter_coordinates import Coordinates
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Jacobians(Coordinates):
@@ -276,7 +272,7 @@ class Jacobians(Coordinates):
         if isinstance(bodies, (list, tuple)):  # the usual case; NumPy's checks take longer than the Jacobian itself
             bare, several = False, bodies
         else:
-            bare = isinstance(bodies, (MobilizedBody, str)) or np.ndim(bodies) == 0
+            bare = isinstance(bodies, (MobilizedBody, str)) or not hasattr(bodies, "__iter__") or np.ndim(bodies) == 0
             several = [bodies] if bare else bodies
         if isinstance(several, np.ndarray) and several.dtype.kind in "iu" and several.ndim == 1:
             for i in several[(several < 0) | (several >= len(self.body_list))]:

@@ -2,24 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..state import validity
-from ..tree import (
-    explicit_mass_matrix,
-    inverse_mass_matrix,
-    mass_matrix,
-    matrix_sweep,
-    realize as _realize,
-)
+from ..state.state import State
+from ..tree import explicit_mass_matrix, inverse_mass_matrix, mass_matrix, matrix_sweep, realize as _realize
 from ..tree.realize import NOT_PLAIN
 from .matter_jacobian_derivatives import JacobianDerivatives
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _array, _empty = np.ndarray, np.empty  # one lookup less in operators that take a microsecond
 _times_m_inv = mass_matrix.multiply_by_m_inv

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..mobilizer.matrices import full
-from ..tree import (
-    momentum,
-)
+from ..state.state import State
+from ..tree import momentum
 from ..value import Inertia, MassProperties
 from ..value.stage import Stage
 from .matter_mass_matrix import HasMassMatrix
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Momentum(HasMassMatrix):

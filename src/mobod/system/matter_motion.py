@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array, Indices
+from ..state.state import State
 from ..tree import inverse_dynamics
 from ..tree.prescribed_mobilities import FROM_LOCK, FROM_MOTION, SOLVED
 from ..value.checks import numbers
@@ -15,9 +16,6 @@ from ..value.level import Method
 from ..value.stage import Stage
 from . import latching, prescription
 from .matter_constraints import Constrained
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class Prescribed(Constrained):
@@ -156,6 +154,7 @@ class Prescribed(Constrained):
         """
         asked, system = "calc_motion_errors", self.get_system()
         held = Method.PRESCRIBED, Method.ZERO
+        stage = stage if np.ndim(stage) == 0 else Stage.EMPTY  # which is none of these
         if stage == Stage.POSITION:
             state.tree_of(self._ground, asked)
             if state.stage_number < Stage.TIME:

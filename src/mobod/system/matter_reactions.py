@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..state import validity
-from ..tree import (
-    reaction,
-)
+from ..state.state import State
+from ..tree import reaction
 from .matter_motion import Prescribed
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 #: Where a reaction is asked for.
 _REACTION_PLACES = {

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..state import validity
-from ..tree import (
-    composite_inertia,
-    realize as _realize,
-)
+from ..state.state import State
+from ..tree import composite_inertia, realize as _realize
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
 from .matter_bodies import HasBodies
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 _POSITIONS, _KINEMATICS, _COMPOSITE = validity.POSITIONS, validity.KINEMATICS, validity.COMPOSITE
 

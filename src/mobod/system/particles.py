@@ -8,19 +8,17 @@ mass, momentum and energy count them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError
 from ..state.of_each import Present, Rows, of_each
+from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..value import checks, rows
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 def _masses_of_each(matter: Any, template: State, values: Any, present: Present) -> Rows | None:
@@ -95,9 +93,7 @@ class ParticleSubsystem(Subsystem):
 
     def particle(self, p: int) -> int:
         """The number of a particle, checked."""
-        if isinstance(p, bool) or not hasattr(p, "__index__"):
-            raise TypeError(f"a particle is named by its number, an integer, not by {p!r}")
-        i, n = p.__index__(), self.get_num_particles()
+        i, n = checks.integer("the number of a particle", p), self.get_num_particles()
         if not 0 <= i < n:
             raise IndexError(f"there are {n} particles, numbered from 0; no number {p}")
         return i

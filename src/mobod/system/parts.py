@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..errors import TopologyError
+from ..force.subsystem import GeneralForceSubsystem
 from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..tree.tree import Tree
 from ..value.attributes import Sealed
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from .matter import SimbodyMatterSubsystem
+from .matter import SimbodyMatterSubsystem
 
 
 class HasParts(Sealed):

@@ -5,14 +5,17 @@ It is made of parts: `parts`, `events`, `topology`, `explanation`, `realization`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..constraint.base import Constraint
 from ..event import EventHandler, EventReporter
 from ..force import dispatch as forces_switch
+from ..force.subsystem import GeneralForceSubsystem
 from ..measure.memory import Memory
+from ..mobilizer.base import MobilizedBody
 from ..motion import Custom
 from ..state import validity
 from ..state.state import State
@@ -23,12 +26,7 @@ from ..value import checks
 from ..value.html_table import html_table
 from ..value.stage import Stage
 from .derivatives import Differentiable
-
-if TYPE_CHECKING:
-    from ..constraint.base import Constraint
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..mobilizer.base import MobilizedBody
-    from .matter import SimbodyMatterSubsystem
+from .matter import SimbodyMatterSubsystem
 
 
 class MultibodySystem(Differentiable):

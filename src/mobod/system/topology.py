@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import functools
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ..constraint.base import Constraint
 from ..derivative.parts_in_python import Parts
 from ..errors import ModelError, StageError, TopologyError
 from ..force.custom import overrides_hooks
 from ..force.layout import entries
 from ..measure.base import NotCompiled
 from ..measure.program import Program
+from ..mobilizer.base import MobilizedBody
 from ..motion import Custom
 from ..state.fields import OUTSIDE_MATTER, REMEMBERED
 from ..state.resources import subsystem_order
@@ -24,10 +26,6 @@ from ..unilateral.base import SLIDING
 from ..value.stage import Stage
 from . import prescription
 from .events import HasEvents
-
-if TYPE_CHECKING:
-    from ..constraint.base import Constraint
-    from ..mobilizer.base import MobilizedBody
 
 #: Users' classes whose hooks' names have been looked at.
 _SPELT: weakref.WeakSet[type] = weakref.WeakSet()

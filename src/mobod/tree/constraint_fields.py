@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Indices
+from ..constraint.base import Constraint
 from ..errors import ModelError
 from ..state.fields import GROUPED
-
-if TYPE_CHECKING:
-    from ..constraint.base import Constraint
 
 
 def topology(

@@ -14,7 +14,7 @@ Columns before the run have not begun, and are written afresh when they do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +22,7 @@ from ..algebra.record import LANES, aligned_zeros
 from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import generic
 from ..state.fields import Record
-
-if TYPE_CHECKING:
-    from ..state.state import State
+from ..state.state import State
 
 #: Rows of the scratch: the places, and the first of the results.
 PLACES, RESULTS = 6, 7

@@ -18,15 +18,13 @@ Nothing here is fast: 6 x 6 matrices are formed and multiplied out. A model's da
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 
 
 class Link(NamedTuple):

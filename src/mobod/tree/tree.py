@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.record import LANES, TANGENTS, DualRows, aligned_zeros, value_blocks
 from ..compiling import Callback, Job, compile_ahead
+from ..constraint.base import Constraint
 from ..constraint.protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
 from ..force.contact.fields import fields_of as fields_of_surfaces
@@ -17,20 +18,17 @@ from ..force.dispatch import all_runs
 from ..force.layout import Entry, runs_of
 from ..function.routines import fields_of, number_functions
 from ..mobilizer import pin, q_rates, slider, translation
+from ..mobilizer.base import MobilizedBody
 from ..mobilizer.reversal import turn_round
 from ..mobilizer.routines import BY_ADDRESS
 from ..state.fields import PARAMETERS, Record
+from ..state.state import State
 from ..value.level import Level, Method, all_methods
 from . import constraint_fields, measures, nominal, position, realize, sampling
 from .block_elimination import BALL, FREE, GENERAL_BALL, GENERAL_FREE, NONE, ONE_BY_ONE
 from .constraint_paths import as_q, effects_of_block
 from .constraints import constrain, solve_rows, through_coordinates
 from .prescribed_mobilities import FROM_LOCK, FROM_MOTION, SOLVED, ZERO
-
-if TYPE_CHECKING:
-    from ..constraint.base import Constraint
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 class _Fields(NamedTuple):

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..constraint.base import AnyBody, Constraint, bodies_named
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value import Rotation, Transform, checks
 from .base import UnilateralContact, friction_coefficients
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 C = TypeVar("C", bound=Constraint)
 

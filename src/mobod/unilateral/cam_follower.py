@@ -7,7 +7,6 @@ turns.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -18,12 +17,9 @@ from ..errors import ModelError
 from ..function import Table
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.coordinates import check_which
+from ..state.state import State
 from ..value import checks
 from .base import UnilateralContact
-
-if TYPE_CHECKING:
-    from ..state.state import State
-
 
 #: Of lifts of size 1.
 _ROUNDING = 1e-12

@@ -5,17 +5,13 @@ It counts only while the closest points are within the lengths of both edges.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..constraint import LineOnLineContact
+from ..constraint.base import AnyBody, Constraint
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value import Transform
 from . import _rows
 from .between_bodies import BetweenBodies
-
-if TYPE_CHECKING:
-    from ..constraint.base import AnyBody, Constraint
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 class EdgeEdge(BetweenBodies):

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..constraint import ConstantCoordinate
 from ..mobilizer.base import MobilizedBody
 from ..state.of_each import of_each, rows_of
+from ..state.state import State
 from ..value import checks
 from .base import UnilateralContact
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 
 class HardStop(UnilateralContact):

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from ..constraint import ConstantSpeed
 from ..errors import ModelError
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value import checks
 from .state_limited_friction import StateLimitedFriction
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 class JointFriction(StateLimitedFriction):

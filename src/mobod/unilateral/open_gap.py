@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,13 +14,11 @@ from ..compiling import generic
 from ..constraint.line_on_line_contact import overhang
 from ..event.routines import by_address, number
 from ..event.witness import Witness
+from ..state.state import State
 from ..tree.constraints import row_times
 from ..value.stage import Stage
 from . import _rows
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from .base import UnilateralContact
+from .base import UnilateralContact
 
 
 @generic

@@ -8,20 +8,18 @@ contacts.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..constraint.base import Constraint
 from ..errors import ConvergenceError
+from ..state.state import State
 from . import _rows, _solve
 from ._cones import CONE, DISK, FREE, HALF
-
-if TYPE_CHECKING:
-    from ..constraint.base import Constraint
-    from ..state.state import State
-    from .base import UnilateralContact
-    from .stepped import Stepped
+from .base import UnilateralContact
+from .stepped import Stepped
 
 #: Residual of velocities that counts as none, as a part of the largest velocity.
 TOLERANCE = 1e-9
@@ -254,11 +252,7 @@ class Problem:
     """
 
     def __init__(
-        self,
-        state: State,
-        rows: ContactRows,
-        frictions: Sequence[tuple[str, Array, float]] = (),
-        Minv: Array | None = None,
+        self, state: State, rows: ContactRows, frictions: Sequence[tuple[str, Array, float]] = (), Minv: Array | None = None
     ) -> None:
         self.rows, self.bilateral, self.num_frictions = rows, bilateral_of(state), len(frictions)
         G = self.bilateral.G

@@ -5,20 +5,16 @@ gap = length - |p|; the position error is that of a rod, so that its sign is -1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..constraint import Rod
+from ..constraint.base import AnyBody
 from ..state.of_each import of_each, rows_of
+from ..state.state import State
 from ..value import checks
 from .base import UnilateralContact
 from .between_bodies import bodies_and_name
-
-if TYPE_CHECKING:
-    from ..constraint.base import AnyBody
-    from ..state.state import State
 
 
 class Rope(UnilateralContact):

@@ -11,16 +11,14 @@ Painleve 1895.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..errors import ModelError
+from ..state.state import State
 from . import _rows
 from .base import SLIDING, UnilateralContact
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 #: The smallest part of the normal force without friction that it may be multiplied by, in 1 - K mu.
 _LEAST = 1e-9

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from ..constraint import SphereOnPlaneContact
+from ..constraint.base import AnyBody, Constraint
+from ..mobilizer.base import MobilizedBody
+from ..state.state import State
 from ..value import Rotation, Transform
 from .between_bodies import BetweenBodies, frame_of_plane, plane_frame
-
-if TYPE_CHECKING:
-    from ..constraint.base import AnyBody, Constraint
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
 
 
 class SpherePlane(BetweenBodies):

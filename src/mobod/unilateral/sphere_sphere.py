@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy.typing as npt
 
 from ..constraint import SphereOnSphereContact
+from ..constraint.base import AnyBody, Constraint
+from ..mobilizer.base import MobilizedBody
 from .between_bodies import BetweenBodies
-
-if TYPE_CHECKING:
-    from ..constraint.base import AnyBody, Constraint
-    from ..mobilizer.base import MobilizedBody
 
 
 class SphereSphere(BetweenBodies):

@@ -7,14 +7,6 @@ from .rotation import Rotation
 from .spatial_inertia import ArticulatedInertia, SpatialInertia
 from .transform import Transform
 
-__all__ = [
-    "ArticulatedInertia",
-    "Inertia",
-    "MassProperties",
-    "Rotation",
-    "SpatialInertia",
-    "Transform",
-    "UnitInertia",
-]
+__all__ = ["ArticulatedInertia", "Inertia", "MassProperties", "Rotation", "SpatialInertia", "Transform", "UnitInertia"]
 
 explain_names(__name__)

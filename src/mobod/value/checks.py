@@ -13,7 +13,7 @@ from __future__ import annotations
 import difflib
 import math
 import reprlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -101,6 +101,14 @@ def integer(what: str, value: Any, least: int | None = None, most: int | None = 
         wanted = f"{least} or more" if most is None else f"from {least} to {most}"
         raise ValueError(f"{what} has to be {wanted}, got {shown(value)}")
     return i
+
+
+def one_of(found: Sequence[T], index: Any, owner: Any, what: str) -> T:
+    """One of what *owner* has, by its number: *what* are these, such as ``constrained bodies``."""
+    i = integer(f"the number of one of the {what} of {owner!r}", index)
+    if not 0 <= i < len(found):
+        raise IndexError(f"{owner!r} has {len(found)} {what}; no number {i}")
+    return found[i]
 
 
 def axis_index(what: str, value: object) -> int:
@@ -275,6 +283,15 @@ def suggest(name: str, names: Sequence[str]) -> str:
         return f"did you mean {' or '.join(near)}?"
     shown = ", ".join(names[:12])
     return f"there are {shown}" + (f" and {len(names) - 12} more" if len(names) > 12 else "")
+
+
+def all_known(said: str, names: Iterable[str], there: Iterable[str], error: type[Exception] = ValueError) -> list[str]:
+    """Names, all of which are among those that are *there*; *said* is how the message on one that is not begins."""
+    found, known = list(names), [*there]
+    for name in found:
+        if name not in known:
+            raise error(f"{said} {name!r}; {suggest(str(name), known)}")
+    return found
 
 
 def by_name(what: str, named: Sequence[Any], name: str) -> Any:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..shapes.coordinate_kinds import kinds_of_q, kinds_of_u, unit_of
 from ..shapes.mechanism import find_matter
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 _MOST = 12  # constraints that are listed
 

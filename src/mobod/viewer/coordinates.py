@@ -5,23 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import mobilizer
 from ..algebra.arrays import Array
 from ..force import MobilityLinearStop
+from ..mobilizer.base import MobilizedBody
 from ..shapes.coordinate_kinds import is_angle
 from ..shapes.mechanism import find_matter
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value import Rotation
 from ..value.level import Method
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..mobilizer.base import MobilizedBody
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 _ANGLES, _PLACE = ("rx", "ry", "rz"), ("x", "y", "z")
 #: What the coordinates of kinds with several are about or along, where no file names them; after three angles in a

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -10,16 +10,14 @@ from ..algebra.arrays import Array
 from ..shapes.mechanism import Mechanism
 from ..shapes.normals import split_at_creases
 from ..shapes.view import find_view
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from .bodies import bytes_of
 from .page import Page
 from .rotations import to_quaternions
 from .server import add_dark_box, add_floor, set_camera
 from .together import find_grid
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 #: Detail of each copy, and of each where there are more than so many.
 _COARSE, _COARSER, _MANY = 0.7, 0.3, 200

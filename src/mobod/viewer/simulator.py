@@ -5,17 +5,15 @@ from __future__ import annotations
 import time as _clock
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..shapes.mechanism import find_matter
+from ..state.state import State
+from ..system.system import MultibodySystem
 from ..value.stage import Stage
-
-if TYPE_CHECKING:
-    from ..state.state import State
-    from ..system.system import MultibodySystem
 
 _FREQUENCY = 10.0  # of the spring with the mass that it feels; radians a second of the motion as it is watched
 

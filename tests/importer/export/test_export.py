@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 import numpy as np
@@ -225,6 +226,7 @@ def test_couplings_stops_friction_and_frames_are_written(tmp_path):
     notes = model.save_mjcf(tmp_path / "s.xml")
     assert notes == ["where these start is left out: j", "constraints are MuJoCo's, which are soft"]
     text = (tmp_path / "s.xml").read_text()
+    assert re.findall(r"^( *)<body", text, re.MULTILINE) == re.findall(r"^( *)</body", text, re.MULTILINE)[::-1]
     assert 'polycoef="0.25 -2.0 0.0 0.0 0.0"' in text and 'frictionloss="0.2"' in text and 'range="-1.0 2.0"' in text
     mujoco = pytest.importorskip("mujoco")
     mujoco.MjModel.from_xml_path(str(tmp_path / "s.xml"))
@@ -508,3 +510,50 @@ def test_mjcf_has_where_free_bodies_start_both_points_of_balls_and_sums_of_a_joi
     state.u = np.ones(len(state.u))
     model.system.realize(state)
     assert model.actuators["servo"].calc_force(state) == 1.0
+
+
+@pytest.mark.parametrize("euler", [False, True], ids=["quaternions", "Euler angles"])
+def test_keyframes_and_starts_of_free_bodies_and_balls_in_any_frames_are_mujocos(euler, tmp_path, rng):
+    """Poses and velocities of all bodies are those that MuJoCo finds of its qpos and qvel."""
+    mujoco = pytest.importorskip("mujoco")
+    inertial = '<inertial pos="0.1 0.2 0" mass="1" diaginertia="1 1 1"/>'
+    (tmp_path / "a.xml").write_text(
+        f'<mujoco><worldbody><body name="a"><freejoint name="a"/>{inertial}<body name="b"><joint name="b" type="ball"/>'
+        f'{inertial}<body name="c"><joint name="c"/>{inertial}</body></body></body></worldbody></mujoco>'
+    )
+    model = mb.load_mjcf(tmp_path / "a.xml")
+    matter, bodies = model.system.matter, [model.bodies[name] for name in "abc"]
+    for body in bodies:
+        body.set_default_inboard_frame(pose(rng))
+        body.set_default_outboard_frame(pose(rng))
+
+    def prepare(_, state):
+        if euler:
+            matter.set_use_euler_angles(state, True)
+            model.system.realize_model(state)
+        bodies[0].set_q_to_fit_transform(state, start)
+
+    def make():
+        state = model.default_state()
+        for body in bodies:
+            body.set_q_to_fit_transform(state, poses[body.index])
+        state.u = u
+        return state
+
+    start, poses, u = pose(rng), [pose(rng) for _ in range(4)], rng.normal(size=10)
+    model.prepare, model.keyframes["home"] = prepare, make
+    notes = save_mjcf(model, tmp_path / "b.xml")
+    assert not [note for note in notes if "left out" in note]
+    theirs = mujoco.MjModel.from_xml_path(str(tmp_path / "b.xml"))
+    data = mujoco.MjData(theirs)
+    for state, key in ((model.default_state(), None), (make(), 0)):
+        if key is not None:
+            mujoco.mj_resetDataKeyframe(theirs, data, key)
+        mujoco.mj_forward(theirs, data)
+        model.system.realize(state, mb.Stage.VELOCITY)
+        for body in bodies[:1] if key is None else bodies:
+            X, V = body.get_body_transform(state), np.zeros(6)
+            assert_allclose(data.body(body.name).xpos, X.p, atol=1e-10)
+            assert_allclose(data.body(body.name).xmat.reshape(3, 3), X.R.matrix, atol=1e-10)
+            mujoco.mj_objectVelocity(theirs, data, mujoco.mjtObj.mjOBJ_XBODY, theirs.body(body.name).id, V, 0)
+            assert_allclose(V, np.ravel(body.get_body_velocity(state)), atol=1e-9)

@@ -7,7 +7,7 @@ computed there. What it is given depends on its lane alone, so that each state's
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,18 +17,16 @@ from ...algebra.record import LANES, attach, call_routine, values_at
 from ...algebra.scalar import load, load_lane, store, store_lane
 from ...compiling import Callback, compiled, keep_refusal, lend_lanes, lender_at
 from ...errors import ModelError
+from ...event.watched import Watched
 from ...event.witness import one_number
+from ...state.fields import Record
+from ...state.state import State
 from ...state.validity import KINEMATICS, unchanged_bit
 from ...stepping import record as rk
 from ...tree.realize import advance
 from ...value.stage import VELOCITY, Stage
 from ..batch_memory import IN_ROWS, put_memory, take_memory
 from . import layout
-
-if TYPE_CHECKING:
-    from ...event.watched import Watched
-    from ...state.fields import Record
-    from ...state.state import State
 
 #: The step of differences for the rates of witnesses, as a part of the step; and where no step has been taken yet, in time.
 _DIFFERENCE, _FIRST_DIFFERENCE = 1e-4, 1e-7

@@ -9,15 +9,13 @@ from ...algebra.scalar import load, store, where, zero
 from ...compiling import generic
 from ...stepping import witnesses as watching
 from ...stepping.record import Y
-from ...stepping.witnesses import BEFORE, NOW, RATE_BEFORE, RATE_NOW, SEEN, SHIFT, WINDOW
+from ...stepping.witnesses import BEFORE, NOW, RATE_BEFORE, RATE_NOW, ROUNDING, SEEN, SHIFT, WINDOW
 from .layout import FRESH, LOOKS
 
 #: After the columns of `stepping.witnesses`: 1 of contacts, of which a run begins alone where the witness may come to zero
 #: within two of its windows, or is there already; and 1 where a run of one state finds the event, as the witness is a bound.
 NEAR, IS_BOUND = watching.WIDTH, watching.WIDTH + 1
 COLUMNS = IS_BOUND + 1
-#: Of positions of size 1: what is no more above zero is there, as rounding leaves it.
-_ROUNDING = 1e-10
 #: What a gap that begins overrun is raised to: rounding of positions of size 1.
 _LEAST_GAP = 1e-11
 
@@ -87,5 +85,5 @@ def is_near(model: Any, lane: int, watched: Any, seen: Any, work: Any) -> bool:
             time = 2.0 * seen[SEEN * w + WINDOW, 0, lane]
             value, rate = ends_of_step(seen, w, lane)[1]
             # nor where it is no number: it is not known there
-            near = near or not value > time * abs(rate) + _ROUNDING * size
+            near = near or not value > time * abs(rate) + ROUNDING * size
     return near

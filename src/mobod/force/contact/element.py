@@ -11,7 +11,7 @@ Numbers: the law's own, then those of each surface, see `contact.access`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,20 +22,18 @@ from ...compiling import Routine, apart, compiled, generic, routine
 from ...contact.pairs import PAIRS
 from ...contact.shape import SPHERE
 from ...errors import ModelError
+from ...state.state import State
 from ...value.frames import twelve
 from .. import routines
 from ..base import Force
 from ..layout import Entry
+from ..subsystem import GeneralForceSubsystem
 from . import broad_phase
 from .at_once import MOST_SPHERES, OF_EIGHT, OF_ONE, at_once, is_at_once, spheres
 from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles
 from .broad_phase import place_surfaces, searching
 from .fields import Fields, Placed
 from .law import DISSIPATED, TABLE, compliant, hunt_crossley, sticking
-
-if TYPE_CHECKING:
-    from ...state.state import State
-    from ..subsystem import GeneralForceSubsystem
 
 #: What force_enabled is where time stepping has what touches in its problem, and no forces of it are to be applied.
 STEPPED = 2

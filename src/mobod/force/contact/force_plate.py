@@ -37,12 +37,7 @@ class ForcePlate:
         def get_contacts(self, state: State) -> npt.NDArray[Any]: ...
 
     def calc_body_wrench(
-        self,
-        state: State,
-        body: MobilizedBody,
-        *,
-        point: npt.ArrayLike | None = None,
-        other_body: MobilizedBody | None = None,
+        self, state: State, body: MobilizedBody, *, point: npt.ArrayLike | None = None, other_body: MobilizedBody | None = None
     ) -> Array:
         """Calculate the moment and the force of all contacts on a body, in Ground. Needs VELOCITY.
 

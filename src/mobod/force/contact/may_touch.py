@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from ...mobilizer.base import MobilizedBody
 from .fields import Placed
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
 
 
 class MayTouch(NamedTuple):

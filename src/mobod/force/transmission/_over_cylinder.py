@@ -74,8 +74,10 @@ def _passes(a: Any, b: Any, square: Any) -> Any:
 def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, sign: int, alone: bool) -> Any:
     """True where it wraps within the cylinder's length; where it touches first and last; how far over it."""
     square_a, square_b = a[0] * a[0] + a[1] * a[1], b[0] * b[0] + b[1] * b[1]
-    mid_a, to_a = _tangents(a, radius, square_a)
-    mid_b, to_b = _tangents(b, radius, square_b)
+    product = square_a * square_b
+    part = radius / product
+    mid_a, to_a = _tangents(a, radius, square_a, part * square_b)
+    mid_b, to_b = _tangents(b, radius, square_b, part * square_a)
     i, longer = one(a[2]), zero(a[2]) > 0.0
     # a segment that goes through touches at the two that are least apart: a's to the side of b, and b's to that of a
     second = a[0] * b[1] - a[1] * b[0] <= 0.0
@@ -87,7 +89,8 @@ def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, si
     if sign != 0:
         pulled = first[0] - a[0] + last[0] - b[0], first[1] - a[1] + last[1] - b[1]
         longer = (first[0] + last[0]) * pulled[0] + (first[1] + last[1]) * pulled[1] < 0.0
-    first, last = _slid(a, b, first, last, safe_sqrt(square_a), safe_sqrt(square_b))
+    # of the distances from the axis, a's part of the sum
+    first, last = _slid(a, b, first, last, square_a / (square_a + safe_sqrt(product)))
     half = 0.5 * length
     beyond = both(either(first[2] > half, first[2] < -half), either(last[2] > half, last[2] < -half))
     first, last, along = _spiral(takes, a, b, first, last, radius, longer, alone)
@@ -108,20 +111,18 @@ def _takes_second(mid_a: Any, to_a: Any, mid_b: Any, to_b: Any, axis: int, sign:
 
 
 @generic
-def _tangents(point: Any, radius: Any, square: Any) -> Any:
+def _tangents(point: Any, radius: Any, square: Any, part: Any) -> Any:
     """The middle of where lines from a point touch the cylinder, at the point's height, and the way from it to the first.
 
-    *square* of the point's distance from the axis.
+    *square* of the point's distance from the axis, *part* the radius by it.
     """
-    part = radius / square
     along, across = part * radius, part * safe_sqrt(square - radius * radius)
     return (along * point[0], along * point[1], point[2]), (-across * point[1], across * point[0], zero(across))
 
 
 @generic
-def _slid(a: Any, b: Any, first: Any, last: Any, from_a: Any, from_b: Any) -> Any:
-    """The points of touch, slid along z into the plane of both ends and the point of the axis that is as far between them."""
-    t = from_a / (from_a + from_b)
+def _slid(a: Any, b: Any, first: Any, last: Any, t: Any) -> Any:
+    """The points of touch, slid along z into the plane of both ends and the point of the axis at part *t* between them."""
     o = zero(t)
     center = o, o, a[2] + t * (b[2] - a[2])
     p, q = vec3.sub(a, center), vec3.sub(b, center)
@@ -220,6 +221,28 @@ def _on(
     m10, m11 = by * (m00 - f + step), g + g * of_last[4] - by * step + by * m01
     least, most = pieces * PIECE, (pieces + 1.0) * PIECE
     least, most = least * least - bare(around), most * most - bare(around)
+    # where eigenvalues are above zero, or turn by less than an eighth of a half turn, ways that keep their signs are least at
+    # either end of four steps: the same points slide between two steps at which they do, and four steps are one
+    trace, size = m00 + m11, m00 * m11 - m01 * m10
+    across, back = m01 * trace, m10 * trace
+    square0, square1 = m00 * m00 + m01 * m10, m11 * m11 + m01 * m10
+    even = both(alike, both(both(trace >= 0.0, size >= 0.0), trace * trace >= 3.5 * size))
+    s00, s01 = m00 + square0 + (m00 * square0 + m01 * back), m01 + across + (m00 * across + m01 * square1)
+    s10, s11 = m10 + back + (m10 * square0 + m11 * back), m11 + square1 + (m10 * across + m11 * square1)
+    f00, f01 = square0 * square0 + across * back, across * (square0 + square1)
+    f10, f11 = back * (square0 + square1), square1 * square1 + across * back
+    for _ in range(MOST // 4):
+        if not in_any(even):
+            break
+        low_too, high_too = low + (s00 * v + s01 * w), high + (s10 * v + s11 * w)
+        v_too, w_too = f00 * v + f01 * w, f10 * v + f11 * w
+        long = high_too - low_too
+        rise, square = step * long, bare(long * long)
+        first_too, last_too = _bends(of_first, low_too - a, rise), _bends(of_last, high_too - b, v_too - rise)
+        even = both(both(even, done + 3.0 < MOST), both(_same(first, first_too), _same(last, last_too)))
+        even = both(both(even, both(square >= least, square < most)), both(v * v_too >= 0.0, w * w_too >= 0.0))
+        low, high = where(even, low_too + v_too, low), where(even, high_too + w_too, high)
+        v, w, done = where(even, v_too, v), where(even, w_too, w), where(even, done + 4.0, done)
     for _ in range(MOST):
         v, w = m00 * v + m01 * w, m10 * v + m11 * w
         long = high - low

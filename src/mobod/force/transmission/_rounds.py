@@ -245,6 +245,11 @@ def _seen_from(R: Any, p: Any, place: Any) -> Any:
 
 
 @apart
+def _distance(a: Any, b: Any) -> Any:
+    return norm(vec3.sub(b, a))
+
+
+@apart
 def _straight(a: Any, b: Any) -> Any:
     """From a to b: the distance, and a vector of length one; zero where they coincide."""
     r = vec3.sub(b, a)
@@ -282,7 +287,7 @@ def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any
             longer = o - FAR
             if in_any(both(goes, found < MANDATORY)):
                 from_a, to_b = _three_at(model, SEEN, stop), _three_at(model, SEEN, after)
-                longer = _straight(from_a, first)[0] + length + _straight(last, to_b)[0] - _straight(from_a, to_b)[0]
+                longer = _distance(from_a, first) + length + _distance(last, to_b) - _distance(from_a, to_b)
                 longer = where(found == MANDATORY, o - FAR, longer)
             better = both(goes, longer < least)
             best, least, over = where(better, stop, best), where(better, longer, least), where(better, length, over)

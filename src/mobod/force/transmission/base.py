@@ -16,26 +16,23 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ...algebra.arrays import Array
+from ...decoration.rubber_band_line import Line
 from ...errors import ModelWarning, TopologyError
+from ...function.routines import Use
+from ...mobilizer.base import MobilizedBody
+from ...state.state import State
 from ...value import Transform, checks
 from ...value.attributes import Sealed
 from ...value.callers import callers_level
 from ...value.frames import frame_or_none
 from ...value.stage import Stage
-from ..base import body_index, mobility
-
-if TYPE_CHECKING:
-    from ...decoration.rubber_band_line import Line
-    from ...function.routines import Use
-    from ...mobilizer.base import MobilizedBody
-    from ...state.state import State
-    from ..base import Force
-    from ..subsystem import GeneralForceSubsystem
+from ..base import Force, body_index, mobility
+from ..subsystem import GeneralForceSubsystem
 
 #: What a kind provides: length, speed, apply.
 Functions = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]

@@ -5,20 +5,18 @@ speed = g_f . v_S + g_t . w_B   S a frame on B; g_f and g_t each fixed in S or i
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.arrays import ArrayLike
 from ...algebra.memory import add_spatial, load9, load_spatial
 from ...algebra.scalar import load, zero
 from ...compiling import generic
+from ...mobilizer.base import MobilizedBody
 from ...value import Transform, checks
 from ..pools import numbers3, numbers9
+from ..subsystem import GeneralForceSubsystem
 from .base import Transmission, placed
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ..subsystem import GeneralForceSubsystem
 
 
 @generic

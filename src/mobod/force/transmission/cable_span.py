@@ -9,16 +9,18 @@ In contrast to Simbody's it has no memory: each state is solved from a beginning
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import contact
 from ...algebra.arrays import Array, ArrayLike
 from ...errors import ModelError
+from ...state.state import State
 from ...value import Rotation, Transform, checks
 from ...value.stage import Stage
 from ..base import body_index
+from ..subsystem import GeneralForceSubsystem
 from ._bends import geodesic
 from ._geodesic import form_of, normal
 from ._geodesics import first_of_taut
@@ -26,10 +28,6 @@ from ._stops import OVER, PLACE, PULL, THERE, row
 from ._taut import WIDE
 from .path import Path
 from .surfaces import PathWrap, WrapCapsule, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
-
-if TYPE_CHECKING:
-    from ...state.state import State
-    from ..subsystem import GeneralForceSubsystem
 
 
 class CableSpan(Path):

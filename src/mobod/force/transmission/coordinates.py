@@ -6,19 +6,17 @@ l = sum of c q   its speed is that of l   a force f pushes each coordinate with 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...algebra.scalar import load, zero
 from ...compiling import generic
+from ...mobilizer.base import MobilizedBody
 from ...value import checks
 from .. import one_coordinate
 from ..base import mobility
 from ..pools import number
+from ..subsystem import GeneralForceSubsystem
 from .base import Transmission
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ..subsystem import GeneralForceSubsystem
 
 
 @generic

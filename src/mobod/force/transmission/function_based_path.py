@@ -8,19 +8,17 @@ It is a course without stops, see `_course`, so that all that acts along a `Path
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...errors import ModelError
 from ...function import Function
+from ...mobilizer.base import MobilizedBody
 from ...value import checks
 from ..base import mobility
+from ..subsystem import GeneralForceSubsystem
 from ._course import FunctionCourse
 from ._stops import OF_FUNCTION
 from .path import AlongCourse
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ..subsystem import GeneralForceSubsystem
 
 
 class FunctionBasedPath(AlongCourse):

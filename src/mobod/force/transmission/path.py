@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +22,15 @@ from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.record import attach, call_routine
 from ...algebra.scalar import load, zero
 from ...compiling import compiled, generic
+from ...decoration.rubber_band_line import End, Line
 from ...errors import ModelError
 from ...function import Constant, Function
+from ...state.state import State
 from ...value import checks
 from ...value.stage import Stage
 from .. import one_coordinate
-from ..base import body_index, mobility
+from ..base import Force, body_index, mobility
+from ..subsystem import GeneralForceSubsystem
 from ._bends import bend, geodesic
 from ._course import Course, TautCourse, WrappingCourse
 from ._geodesic import form_of, gradient
@@ -62,13 +65,6 @@ from ._stops import (
 from ._taut import CURVED, MOST, RESIDUAL, TOUCHED, WIDE
 from .base import Transmission
 from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
-
-if TYPE_CHECKING:
-    from ...decoration.rubber_band_line import End, Line
-    from ...state.state import State
-    from ..base import Force
-    from ..subsystem import GeneralForceSubsystem
-
 
 #: How deep inside a surface a point counts as inside, in parts of the size.
 _INSIDE = 1e-9

@@ -13,20 +13,18 @@ velocity, of r not the turning of R.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.arrays import ArrayLike
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.scalar import atan2, one, sqrt, where
 from ...compiling import generic
+from ...mobilizer.base import MobilizedBody
 from ...value import Transform, checks
 from ..pools import numbers3, numbers9
+from ..subsystem import GeneralForceSubsystem
 from .base import Transmission, placed
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ..subsystem import GeneralForceSubsystem
 
 #: Where g_r and g_t are among the numbers, after the frames S and R.
 TRANSLATION, ROTATION = 24, 27

@@ -7,20 +7,18 @@ dl/dv = (1 - a.v/sqrt(d)) a + v/sqrt(d)   dl/da = (1 - a.v/sqrt(d)) v   (and a, 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...algebra import vec3
 from ...algebra.memory import add_spatial, load_spatial
 from ...algebra.scalar import one, sqrt, where, zero
 from ...compiling import generic
+from ...mobilizer.base import MobilizedBody
 from ...value import Transform, checks
 from ..pools import number
+from ..subsystem import GeneralForceSubsystem
 from .base import Transmission, placed
 from .relative_pose import frame
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ..subsystem import GeneralForceSubsystem
 
 #: Where the rod's length is among the numbers, after the frames of the pin and the slider.
 ROD = 24

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,17 +16,15 @@ from ...algebra.arrays import ArrayLike
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.scalar import load, one, sqrt, where, zero
 from ...compiling import generic
+from ...decoration.rubber_band_line import Line
 from ...errors import ModelError
+from ...mobilizer.base import MobilizedBody
+from ...state.state import State
 from ...value import checks
 from ..base import body_index
 from ..pools import number, numbers3
+from ..subsystem import GeneralForceSubsystem
 from .base import Transmission
-
-if TYPE_CHECKING:
-    from ...decoration.rubber_band_line import Line
-    from ...mobilizer.base import MobilizedBody
-    from ...state.state import State
-    from ..subsystem import GeneralForceSubsystem
 
 #: Integers and numbers of a segment: two bodies; two stations, and one over the divisor.
 INTEGERS, NUMBERS = 2, 7

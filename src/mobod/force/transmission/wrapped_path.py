@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,17 +22,15 @@ from ...algebra.arrays import Array, ArrayLike
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.scalar import load, one, sqrt, where, zero
 from ...compiling import generic
+from ...decoration.rubber_band_line import End, Line
 from ...errors import ModelError
+from ...state.state import State
 from ...value import Transform, checks
 from ..base import body_index
 from ..pools import number, numbers3, numbers9
+from ..subsystem import GeneralForceSubsystem
 from ._wrapping import inside, norm, outside
 from .base import Transmission, placed
-
-if TYPE_CHECKING:
-    from ...decoration.rubber_band_line import End, Line
-    from ...state.state import State
-    from ..subsystem import GeneralForceSubsystem
 
 #: What a span bends around.
 NOTHING, SPHERE, CYLINDER = 0, 1, 2

@@ -22,11 +22,7 @@ class OutOfReach(Exception):
 
 
 def try_out(
-    f: Frozen,
-    places: Sequence[Arguments],
-    counts: str,
-    check: Callable[[Any, Arguments], None],
-    numbers_only: bool = False,
+    f: Frozen, places: Sequence[Arguments], counts: str, check: Callable[[Any, Arguments], None], numbers_only: bool = False
 ) -> Any:
     """Call *f* with numbers, eight states at a time and dual numbers, at the first of *places* where it has a value.
 

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,12 +27,11 @@ from ...function import Constant, Function, Linear
 from ...mobilizer import Direction
 from ...mobilizer.base import MobilizedBody
 from ...simulation.names import coordinate_names
+from ...state.state import State
 from ...system.system import MultibodySystem
 from ...value import MassProperties, Transform
+from ...value.stage import Stage
 from ..model import Model
-
-if TYPE_CHECKING:
-    from ...state.state import State
 
 _X, _Y, _Z = np.eye(3)
 #: Kinds of forces that MJCF has words for.
@@ -174,6 +173,7 @@ def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
         state, own_names = system.realize_topology(), {}
     else:
         raise TypeError(f"what is saved has to be a Model or a MultibodySystem, not {model!r}")
+    system.realize(state, Stage.POSITION)
     matter = system.get_matter_subsystem()
     names = given if len(given) == len(state.q) else coordinate_names(system, state)
     parts: dict[int, Part] = {}

@@ -11,9 +11,10 @@ import numpy as np
 
 from ... import constraint, decoration, mobilizer
 from ...algebra.arrays import Array
+from ...state.state import State
 from ...system.system import MultibodySystem
 from ...value import Transform
-from ..mjcf.source import rotation_of
+from ...value.stage import Stage
 from ..model import Model
 from .mechanism import Coordinate, Mechanism, Part, Step, check_path, check_written, read_mechanism, show
 from .mjcf_forces import Driven
@@ -162,9 +163,7 @@ class _Writer:
         mobod = part.mobod
         if isinstance(mobod, mobilizer.Free) and part.parent == 0 and mobod.direction is mobilizer.Direction.FORWARD:
             row.whole = "free"
-            q = mobod.get_q_as_vector(self.found.state)
-            if len(q) == 7:  # MuJoCo's free bodies start where they are in the file
-                row.X_PB0 = part.X_PF @ Transform.trusted(rotation_of(q[:4]), q[4:]) @ ~part.X_BM
+            row.X_PB0 = mobod.get_body_transform(self.found.state)  # MuJoCo's free bodies start where they are in the file
             if not (np.array_equal(part.X_PF.R.matrix, np.eye(3)) and np.array_equal(part.X_BM.R.matrix, np.eye(3))) or (
                 part.X_PF.p.any() or part.X_BM.p.any()
             ):
@@ -305,29 +304,23 @@ class _Writer:
         places = {id(one): (part, k) for part in self.found.parts.values() for k, one in enumerate(part.coordinates)}
         for name, make in self.found.keyframes.items():
             state = make()
+            state.system.realize(state, Stage.VELOCITY)
             qpos: list[float] = []
             qvel: list[float] = []
             for row in (self.rows[index] for index in self.order):
-                mobod = row.part.mobod
                 if row.whole:
-                    q, u = mobod.get_q_as_vector(state), mobod.get_u_as_vector(state)
-                    if len(q) != (7 if row.whole == "free" else 4) or (row.whole == "free" and row.part.X_PF.p.any()):
-                        break
-                    R = np.asarray(rotation_of(q[:4]))
-                    qpos += [*q[4:].tolist(), *q[:4].tolist()]
-                    qvel += [*u[3:].tolist(), *(R.T @ u[:3]).tolist()]
+                    X, V = _motion_of(row, state)
+                    qpos += [*X.p.tolist(), *X.R.to_quaternion().tolist()][0 if row.whole == "free" else 3 :]
+                    qvel += [*V[1].tolist(), *V[0].tolist()][0 if row.whole == "free" else 3 :]
                 for _, one, _, _ in row.joints:
                     part, k = places[id(one)]
                     qpos.append(float(np.atleast_1d(part.mobod.get_q_as_vector(state))[k]))
                     qvel.append(float(np.atleast_1d(part.mobod.get_u_as_vector(state))[k]))
-            else:
-                controls = [one.get_control(state) for one in self.driven.actuators]
-                more = f' ctrl="{show(controls)}"' if controls else ""
-                lines.append(
-                    f'    <key name={quoteattr(name)} time="{state.time!r}" qpos="{show(qpos)}" qvel="{show(qvel)}"{more}/>'
-                )
-                continue
-            self.notes.append(f"the keyframe {name!r} is left out")
+            controls = [one.get_control(state) for one in self.driven.actuators]
+            more = f' ctrl="{show(controls)}"' if controls else ""
+            lines.append(
+                f'    <key name={quoteattr(name)} time="{state.time!r}" qpos="{show(qpos)}" qvel="{show(qvel)}"{more}/>'
+            )
         return ["  <keyframe>", *lines, "  </keyframe>"] if lines else []
 
     # Constraints
@@ -382,3 +375,14 @@ def _nearest(inertia: Array) -> Array:
     spread = np.maximum(0.5 * moments.sum() - moments, _FLAT * float(np.abs(moments).max()))
     tensor: Array = (axes * (spread.sum() - spread)) @ axes.T
     return 0.5 * (tensor + tensor.T)
+
+
+def _motion_of(row: _Row, state: State) -> tuple[Transform, Array]:
+    """MuJoCo's coordinates of a free body or a ball: its pose from where the file has it, angular velocity in its own axes."""
+    mobod = row.part.mobod
+    X, parent = mobod.get_body_transform(state), mobod.get_parent_mobilized_body()
+    V = np.array(mobod.get_body_velocity(state))
+    V[0] = ~X.R @ (V[0] - parent.get_body_velocity(state)[0])
+    if row.whole == "ball":
+        X = Transform(~row.X_PB0.R @ ~parent.get_body_rotation(state) @ X.R)
+    return X, V

@@ -155,13 +155,7 @@ class Bodies:
         return mobod
 
     def _join_by_two(
-        self,
-        joint: Joint,
-        carrier: MobilizedBody,
-        part: body.Body,
-        X_IJ: Transform,
-        X_BJ: Transform,
-        given: dict[str, Any],
+        self, joint: Joint, carrier: MobilizedBody, part: body.Body, X_IJ: Transform, X_BJ: Transform, given: dict[str, Any]
     ) -> MobilizedBody:
         """A joint of two axes: a universal one where these are at right angles, else two pins with nothing between them."""
         first, second = (np.array(axis.direction) for axis in joint.axes)

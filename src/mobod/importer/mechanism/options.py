@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from ... import contact
 from ...value import checks
 from ..mesh_files import check_package_dirs
-
-if TYPE_CHECKING:
-    from ... import contact
 
 
 class Options(NamedTuple):

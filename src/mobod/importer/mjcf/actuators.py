@@ -15,7 +15,7 @@ Muscles are of `muscles`; adhesion, DC motors, PID controllers, three-way servos
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -24,19 +24,16 @@ from ...algebra.arrays import Array, ArrayLike
 from ...errors import ModelError
 from ...force import transmission
 from ...state.of_each import Present, Rows, of_each
+from ...state.state import State
 from ...value import rows
 from ...value.checks import shaped
 from ...value.stage import Stage
+from ..model import Model
 from .bodies import BALL, FREE, Tree
 from .muscles import MuscleActuator
 from .sites import Placed
 from .source import Source, listed, plural
 from .tendons import Tendons
-
-if TYPE_CHECKING:
-    from ...state.state import State
-    from ..model import Model
-
 
 #: What an actuator becomes.
 Element = force.Actuator | MuscleActuator

@@ -15,20 +15,18 @@ by it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import body as bodies, mobilizer
 from ...algebra.arrays import Array
+from ...mobilizer.base import MobilizedBody
+from ...system.matter import SimbodyMatterSubsystem
 from ...value import MassProperties, Transform
 from ...value.inertia import point_inertia
 from ..parts import rotation_taking
 from .source import Source, rotation_of
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ...system.matter import SimbodyMatterSubsystem
 
 FREE, BALL, SLIDE, HINGE = 0, 1, 2, 3
 #: By MuJoCo's number of the kind of joint.

@@ -9,7 +9,7 @@ touch have a clique in common. Materials are the reader's: MuJoCo's solref and s
 from __future__ import annotations
 
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,12 +17,10 @@ from ... import contact
 from ...errors import ModelError
 from ...force.contact.subsystem import CompliantContactSubsystem
 from ...value import Transform
+from ..model import Model
 from .bodies import Tree
 from .geoms import geom_frame, mesh_arrays
 from .source import Source, listed, plural
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 #: Stiffness and dissipation of all surfaces, unless a material is given; friction is the geom's.
 STIFFNESS, DISSIPATION = 1e7, 1.0

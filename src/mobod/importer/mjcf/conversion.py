@@ -13,17 +13,15 @@ change as speeds do, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...algebra.arrays import Array, ArrayLike
+from ...state.state import State
 from ...value.checks import shaped
 from .bodies import BALL, FREE, Joint
 from .source import rotation_of
-
-if TYPE_CHECKING:
-    from ...state.state import State
 
 
 class Conversion:

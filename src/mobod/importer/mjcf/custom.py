@@ -6,14 +6,12 @@ and name.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ..model import Model
 from .source import Source, plural
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 #: Fields of users' arrays, by the name of the kind of element in `Source`.
 _USER = {

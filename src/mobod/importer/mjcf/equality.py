@@ -13,22 +13,20 @@ Other tendons', and those of flexes, are reported.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import constraint
+from ...constraint.base import Constraint
 from ...function import Expression, Linear
 from ...function.expression import MOST_VARIABLES
 from ...value import Transform
+from ..model import Model
 from .bodies import BALL, FREE, Tree
 from .polynomial_equality import PolynomialEquality
 from .sites import Placed
 from .source import Source, listed, plural, rotation_of
-
-if TYPE_CHECKING:
-    from ...constraint.base import Constraint
-    from ..model import Model
 
 
 def add_constraints(source: Source, tree: Tree, sites: list[Placed], model: Model) -> None:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import force
 from ...algebra.arrays import Array
 from ...value import Transform
+from ..model import Model
 from .bodies import Tree
 from .source import Source, rotation_of
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 #: Below this a mass, or a box's side squared, counts as nothing: MuJoCo's mjMINVAL.
 SMALLEST = 1e-15
@@ -24,11 +22,7 @@ def add_drag(source: Source, tree: Tree, model: Model) -> None:
     m = source.m
     if not (m.opt.viscosity or m.opt.density):
         return
-    fluid: dict[str, Any] = {
-        "viscosity": float(m.opt.viscosity),
-        "density": float(m.opt.density),
-        "wind": np.array(m.opt.wind),
-    }
+    fluid: dict[str, Any] = {"viscosity": float(m.opt.viscosity), "density": float(m.opt.density), "wind": np.array(m.opt.wind)}
     found: dict[str, Any] = {}
     coefficients = np.array(m.geom_fluid)
     for b in range(1, m.nbody):

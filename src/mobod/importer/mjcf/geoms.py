@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,9 +14,6 @@ from ...algebra.arrays import Array
 from ...value import Transform
 from .bodies import Tree
 from .source import Source, plural, rotation_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 #: The groups of geoms that MuJoCo's viewer shows unless told.
 SHOWN = 3

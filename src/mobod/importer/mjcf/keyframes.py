@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ...state.state import State
 from ...value import Transform
+from ..model import Model
 from .bodies import Tree
 from .source import Source, rotation_of
-
-if TYPE_CHECKING:
-    from ...state.state import State
-    from ..model import Model
 
 
 def add_keyframes(source: Source, tree: Tree, model: Model) -> None:

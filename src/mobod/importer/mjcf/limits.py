@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import force
+from ..model import Model
 from .bodies import BALL, FREE, Tree
 from .source import Source, listed, plural
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 
 def add_friction(source: Source, tree: Tree, model: Model) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ... import force
+from ... import contact, force
 from ...force.subsystem import GeneralForceSubsystem
 from ...system.matter import SimbodyMatterSubsystem
 from ...system.system import MultibodySystem
@@ -27,9 +27,6 @@ from .sensors import add_sensors
 from .sites import find_sites
 from .source import plural
 from .tendons import Tendons
-
-if TYPE_CHECKING:
-    from ... import contact
 
 
 def load_mjcf(

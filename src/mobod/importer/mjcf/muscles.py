@@ -15,7 +15,7 @@ Source: MuJoCo's documentation of muscles, and what MuJoCo 4 computes, where tha
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,15 +23,13 @@ from ...algebra.scalar import load, one, store, where, zero
 from ...compiling import generic
 from ...force.actuator import within
 from ...force.pools import number
+from ...force.subsystem import GeneralForceSubsystem
 from ...force.through_transmission import ThroughTransmission
 from ...force.transmission.base import Functions, Transmission, check_transmission
 from ...state import parameters
+from ...state.state import State
 from ...value import checks
 from ...value.stage import Stage
-
-if TYPE_CHECKING:
-    from ...force.subsystem import GeneralForceSubsystem
-    from ...state.state import State
 
 #: Numbers: the control; ranges of the control, of the force and of what acts; tau_act, tau_deact, tausmooth; of the gain S, r0,
 #: lr0, 1 / L0, 1 / (L0 vmax), lmin, lmax, fvmax; of the bias S, r0, 1 / L0, lmax, fpmax; then the ratio.

@@ -11,17 +11,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import force
 from ...force import transmission
+from ..model import Model
 from .bodies import BALL, FREE, Joint, Tree
 from .source import Source, rotation_of
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 _AXES = np.eye(3)
 

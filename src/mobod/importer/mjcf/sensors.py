@@ -7,21 +7,19 @@ accelerations: constraints and contacts are hard, or materials, where MuJoCo's a
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import measure
 from ...algebra.arrays import Array
+from ...state.state import State
 from ...value import Transform
 from ...value.stage import Stage
+from ..model import Model
 from .bodies import Joint, Tree
 from .sites import Placed
 from .source import Source, listed, plural, rotation_of
-
-if TYPE_CHECKING:
-    from ...state.state import State
-    from ..model import Model
 
 Reading = Callable[["State"], Any]
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from ...mobilizer.base import MobilizedBody
 from ...value import Transform
 from .bodies import Tree
 from .source import Source, rotation_of
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
 
 #: A body, and a frame on it.
 Placed = tuple["MobilizedBody", Transform]

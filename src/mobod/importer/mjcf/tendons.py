@@ -6,21 +6,19 @@ it bends around geoms, by name in ``model.data["tendons"]``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import force
 from ...force import transmission
 from ...force.transmission_friction import TransmissionFriction
+from ..model import Model
 from .bodies import Tree
 from .geoms import geom_frame
 from .limits import stiffness_of
 from .sites import Placed
 from .source import Source, listed, plural
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 
 class Tendons:

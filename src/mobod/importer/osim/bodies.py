@@ -5,19 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import decoration
 from ...errors import ModelError
+from ...mobilizer.base import MobilizedBody
 from ...value import MassProperties
 from ..report import Report
 from .document import Item
 from .frames import FRAMES, Components
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
 
 
 def read_mass(item: Item, report: Report, strict: bool) -> tuple[float, MassProperties]:

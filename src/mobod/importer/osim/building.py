@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy.typing as npt
 
 from ... import contact, force
 from ...algebra.arrays import Array
 from ...force.subsystem import GeneralForceSubsystem
+from ...force.transmission import FunctionBasedPath, Path
 from ...mobilizer.base import MobilizedBody
 from ...system.matter import SimbodyMatterSubsystem
 from ...system.system import MultibodySystem
@@ -24,9 +25,6 @@ from .coordinates import Coordinate
 from .coupler import DependentCoordinate
 from .document import Item
 from .frames import FRAMES, Components
-
-if TYPE_CHECKING:
-    from ...force.transmission import FunctionBasedPath, Path
 
 
 class Shape(NamedTuple):

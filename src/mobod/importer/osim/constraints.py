@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ... import body, constraint, mobilizer
 from ...constraint.base import Constraint
 from ...errors import ModelError, TopologyError
+from ...mobilizer.base import MobilizedBody
 from ...value import Transform
 from ...value.checks import suggest
+from .building import Building
 from .coordinates import free_name
 from .coupler import DependentCoordinate
 from .document import Item
 from .functions import make_function, scaled
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from .building import Building
 
 
 def add_constraint(build: Building, item: Item) -> None:

@@ -4,26 +4,30 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ... import contact, force
 from ...errors import ModelError
 from ...force.smooth_sphere_half_space import DYNAMIC
+from ...mobilizer.base import MobilizedBody
 from ...value import Rotation, Transform
 from ...value.checks import suggest
-from .building import Shape
+from .building import Building, Shape
 from .document import Item
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from .building import Building
 
 KINDS = ("ContactSphere", "ContactHalfSpace", "ContactMesh", "ContactEllipsoid", "ContactCylinder", "ContactTorus")
 #: What those are that touch nothing: see `Report.lose`.
 _SHAPES = "contact shapes, which touch nothing"
+#: The shapes between which OpenSim's forces act; others may be listed there.
+_TAKEN = {
+    "HuntCrossleyForce": (contact.Sphere, contact.HalfSpace, contact.Ellipsoid),
+    "ElasticFoundationForce": (contact.Sphere, contact.HalfSpace, contact.TriangleMesh),
+}
 #: What takes the z axis to where a half-space of OpenSim's ends: against its x axis.
 _OUTWARD = Transform(Rotation.about_axis(-0.5 * math.pi, (0.0, 1.0, 0.0)))
 
@@ -55,7 +59,7 @@ def _read_geometry(build: Building, item: Item) -> contact.Shape | None:
         case "ContactEllipsoid":
             return contact.Ellipsoid(item.vector("radii", (math.nan,) * 3))
         case "ContactTorus":
-            return contact.Torus(item.number("toroidal_radius", math.nan), item.number("tube_radius", math.nan))
+            return contact.Torus(item.number("torus_radius", math.nan), item.number("tube_radius", math.nan))
         case "ContactCylinder":
             return contact.Cylinder(item.number("radius", math.nan), math.inf)
         case _:
@@ -88,7 +92,7 @@ def material_of(build: Building, item: Item) -> contact.Material:
     return made
 
 
-def listed_surfaces(build: Building, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
+def listed_surfaces(build: Building, item: Item, name: str) -> Callable[..., force.base.Force] | None:
     """HuntCrossleyForce and ElasticFoundationForce: a material for each group of shapes; all these touch each other."""
     is_mesh = item.tag == "ElasticFoundationForce"
     placed: list[tuple[MobilizedBody, contact.Surface, Transform]] = []
@@ -113,9 +117,9 @@ def listed_surfaces(build: Building, item: Item, name: str, disabled: bool) -> l
     for shape, made_of in pairs:
         if shape.geometry is None:
             continue
-        if not is_mesh and isinstance(shape.geometry, contact.TriangleMesh):
+        if not isinstance(shape.geometry, _TAKEN[item.tag]):
             build.report.append(
-                item.note(f"HuntCrossleyForce {item.name!r} leaves out the mesh {shape.item.name!r}, as OpenSim does")
+                item.note(f"{item.tag} {item.name!r} leaves out the {shape.item.tag} {shape.item.name!r}, as OpenSim does")
             )
             continue
         placed.append((shape.body, contact.Surface(shape.geometry, made_of or usual), shape.X_BS))
@@ -125,11 +129,11 @@ def listed_surfaces(build: Building, item: Item, name: str, disabled: bool) -> l
         build.lose(
             item, f"ElasticFoundationForce {item.name!r} has no mesh that could be read, so that nothing touches", _SHAPES
         )
-        return []
-    return [kind(build.model.forces, placed, speed, disabled_by_default=disabled, name=name)]
+        return None
+    return partial(kind, build.model.forces, placed, speed)
 
 
-def smooth_sphere(build: Building, item: Item, name: str, disabled: bool) -> list[force.base.Force]:
+def smooth_sphere(build: Building, item: Item, name: str) -> Callable[..., force.base.Force]:
     """SmoothSphereHalfSpaceForce."""
     sphere, space = (find_shape(build, item, item.text(f"socket_{socket}")) for socket in ("sphere", "half_space"))
     for tag in ("force_visualization_radius", "force_visualization_scale_factor"):
@@ -139,20 +143,21 @@ def smooth_sphere(build: Building, item: Item, name: str, disabled: bool) -> lis
             f"SmoothSphereHalfSpaceForce {item.name!r} takes a ContactSphere; {sphere.item.name!r} is a {sphere.item.tag}"
         )
     material = material_of(build, item)
-    made = force.SmoothSphereHalfSpace(
-        build.model.forces,
-        sphere.body,
-        np.asarray(sphere.X_BS.p),
-        sphere.geometry.radius,
-        space.body,
-        space.X_BS @ _OUTWARD,
-        dataclasses.replace(material, dynamic_friction=min(material.dynamic_friction, material.static_friction)),
-        transition_velocity=item.number("transition_velocity", 0.01),
-        constant_contact_force=item.number("constant_contact_force", 1e-5),
-        hertz_smoothing=item.number("hertz_smoothing", 300.0),
-        hunt_crossley_smoothing=item.number("hunt_crossley_smoothing", 50.0),
-        disabled_by_default=disabled,
-        name=name,
-    )
-    made.default_numbers[DYNAMIC] = material.dynamic_friction  # it may be the larger one here
-    return [made]
+    usual = {
+        "transition_velocity": 0.01,
+        "constant_contact_force": 1e-5,
+        "hertz_smoothing": 300.0,
+        "hunt_crossley_smoothing": 50.0,
+    }
+    own: dict[str, Any] = {tag: item.number(tag, value) for tag, value in usual.items()}
+    center, radius, X = np.asarray(sphere.X_BS.p), sphere.geometry.radius, space.X_BS @ _OUTWARD
+    smaller = dataclasses.replace(material, dynamic_friction=min(material.dynamic_friction, material.static_friction))
+
+    def make(**options: Any) -> force.base.Force:
+        made = force.SmoothSphereHalfSpace(
+            build.model.forces, sphere.body, center, radius, space.body, X, smaller, **own, **options
+        )
+        made.default_numbers[DYNAMIC] = material.dynamic_friction  # it may be the larger one here
+        return made
+
+    return make

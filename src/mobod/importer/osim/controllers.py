@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,13 +13,11 @@ from ...function import Function
 from ...motion_data import read_sto
 from ..controls import Controls, plain_name, read_controls
 from ..external_loads import beside
+from .building import Building
 from .document import Item
 from .elements.driven import drive
 from .functions import make_function
 from .keep_controls import DRIVING
-
-if TYPE_CHECKING:
-    from .building import Building
 
 
 def add_controllers(build: Building) -> None:

@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import constraint
 from ...function import Constant, Function
+from ...mobilizer.base import MobilizedBody
+from ...state.state import State
+from ..model import Model
 from .document import Item
 from .functions import make_function
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ...state.state import State
-    from ..model import Model
 
 ROTATIONAL, TRANSLATIONAL, COUPLED = "rotational", "translational", "coupled"
 

@@ -6,7 +6,7 @@ perr = f(q_1, ..., q_n) - q     verr = sum_i f_i q_dot_i - q_dot     aerr = the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ...algebra.arrays import Array
 from ...algebra.scalar import load, one, store, zero
@@ -17,10 +17,8 @@ from ...constraint.of_function import arguments_of, check_function
 from ...constraint.one_coordinate import check_coordinate
 from ...constraint.protocol import POSITIONS
 from ...function import Function, routines
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ...system.matter import SimbodyMatterSubsystem
+from ...mobilizer.base import MobilizedBody
+from ...system.matter import SimbodyMatterSubsystem
 
 
 @routine

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,14 +10,12 @@ from ... import function
 from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...function import Function
+from ...mobilizer.base import MobilizedBody
 from ...value import Transform
 from ...value.checks import suggest
 from ..external_loads import ExternalForce, read_external_loads
+from ..model import Model
 from .elements.pushes import PrescribedForce
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
-    from ..model import Model
 
 
 def add_external_loads(model: Model, path: str | os.PathLike[str]) -> list[PrescribedForce]:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ... import force, function
+from ...algebra.arrays import Array
 from ...errors import ModelError, TopologyError
+from ...force.base import Force
 from ...function import Function
 from ...value import Rotation, Transform
+from .building import Building
 from .constraints import coordinate_place, tell_of_offsets
 from .contact import listed_surfaces, smooth_sphere
 from .document import Item
@@ -19,17 +23,13 @@ from .elements import bushing, foot_ground, of_coordinate, paths, pulls, pushes
 from .functions import make_function
 from .muscles import add_muscle, make_path
 
-if TYPE_CHECKING:
-    from ...force.base import Force
-    from ...force.transmission import FunctionBasedPath, Path
-    from .building import Building
-
 #: Controls from which on there is no bound, as old files write it.
 _UNBOUNDED = 1e300
 #: OpenSim's ligament: force over length, both normalized.
 _LIGAMENT_X = (-5.0, 0.998, 0.999, 1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.601, 1.602, 5.0)
 _LIGAMENT_Y = (0.0, 0.0, 0.0, 0.0, 0.035, 0.12, 0.26, 0.55, 1.17, 2.0, 2.0, 2.0, 2.0)
-Maker = Callable[["Building", Item, str, bool], "list[Force]"]
+#: Makes a force of its name and whether it is disabled.
+Made = Callable[..., Force]
 
 
 def add_force(build: Building, item: Item) -> None:
@@ -52,26 +52,23 @@ def add_force(build: Building, item: Item) -> None:
         return
     disabled = not item.flag("appliesForce", True)
     try:
-        made = maker(build, item, name, disabled)
+        made = maker(build, item, name)
+        if made is None:
+            return
+        one = made(disabled_by_default=disabled, name=name)
     except (ModelError, ValueError, TypeError, TopologyError) as error:
         message = str(error)
         raise ModelError(
             message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
         ) from None
-    for one in made:
-        if item.tag in ACTUATORS:
-            build.model.actuators[name] = one
-            item.find("optimal_force")
-            low, high = item.number("min_control", -math.inf), item.number("max_control", math.inf)
-            if low <= high and (low > -_UNBOUNDED or high < _UNBOUNDED):
-                build.model.data.setdefault("control ranges", {})[name] = low, high
-        else:
-            build.model.data.setdefault("forces", {})[name] = one
-
-
-def _options(disabled: bool, name: str) -> dict[str, Any]:
-    """Arguments of every force."""
-    return {"disabled_by_default": disabled, "name": name}
+    if item.tag not in ACTUATORS:
+        build.model.data.setdefault("forces", {})[name] = one
+        return
+    build.model.actuators[name] = one
+    item.find("optimal_force")
+    low, high = item.number("min_control", -math.inf), item.number("max_control", math.inf)
+    if low <= high and (low > -_UNBOUNDED or high < _UNBOUNDED):
+        build.model.data.setdefault("control ranges", {})[name] = low, high
 
 
 def _free_name(build: Building, name: str) -> str:
@@ -83,10 +80,19 @@ def _free_name(build: Building, name: str) -> str:
     return free
 
 
+def _made(build: Building, kind: Made, *arguments: Any, **options: Any) -> Made:
+    return partial(kind, build.model.forces, *arguments, **options)
+
+
+def _numbers(item: Item, **usual: float) -> dict[str, float]:
+    """Numbers of an element by their tags."""
+    return {tag: item.number(tag, value) for tag, value in usual.items()}
+
+
 # ---------------------------------------------------------------------------------------------- of coordinates
 
 
-def _limit(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _limit(build: Building, item: Item, name: str) -> Made:
     """Stiffness and limits of an angle are given by degrees."""
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
     one = next(c for c in build.coordinates if c.mobod is mobod and c.which == which)
@@ -97,103 +103,80 @@ def _limit(build: Building, item: Item, name: str, disabled: bool) -> list[Force
     damping, transition = item.number("damping", 0.001) / w, item.number("transition", 0.1) * w
     if not transition > 0.0:
         item.refuse(f"CoordinateLimitForce {item.name!r} needs a transition above zero, not {transition / w}")
-    make = of_coordinate.CoordinateLimit
-    return [make(build.model.forces, mobod, which, upper, lower, damping, transition, disabled_by_default=disabled, name=name)]
+    return _made(build, of_coordinate.CoordinateLimit, mobod, which, upper, lower, damping, transition)
 
 
-def _spring(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _spring(build: Building, item: Item, name: str) -> Made:
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
-    values = [item.number(tag, 0.0) for tag in ("stiffness", "rest_length", "viscosity")]
-    return [of_coordinate.CoordinateSpring(build.model.forces, mobod, which, *values, disabled_by_default=disabled, name=name)]
+    values = _numbers(item, stiffness=0.0, rest_length=0.0, viscosity=0.0).values()
+    return _made(build, of_coordinate.CoordinateSpring, mobod, which, *values)
 
 
-def _coordinate_formula(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _coordinate_formula(build: Building, item: Item, name: str) -> Made:
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
     formula = function.Expression(item.text("expression", "0.0"), ["q", "qdot"])
-    return [of_coordinate.CoordinateFormula(build.model.forces, mobod, which, formula, disabled_by_default=disabled, name=name)]
+    return _made(build, of_coordinate.CoordinateFormula, mobod, which, formula)
 
 
-def _coordinate_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _coordinate_actuator(build: Building, item: Item, name: str) -> Made:
     mobod, which = coordinate_place(build, item, item.text("coordinate"))
-    optimal = item.number("optimal_force", 1.0)
-    return [
-        of_coordinate.CoordinateActuator(build.model.forces, mobod, which, optimal, disabled_by_default=disabled, name=name)
-    ]
+    return _made(build, of_coordinate.CoordinateActuator, mobod, which, item.number("optimal_force", 1.0))
 
 
-def _activated(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _activated(build: Building, item: Item, name: str) -> Made:
     """A coordinate's actuator whose activation follows its control: a_dot = (control - a) / time constant."""
     forces, (mobod, which) = build.model.forces, coordinate_place(build, item, item.text("coordinate"))
-    made = force.Actuator(
-        forces,
-        of_coordinate.OnMobility(forces, [(mobod, which, 1.0)]),
-        gain=(item.number("optimal_force", 1.0), 0.0, 0.0),
-        dynamics="filter",
-        time_constant=item.number("activation_time_constant", 0.01),
-        disabled_by_default=disabled,
-        name=name,
-    )
+    gain, time_constant = (item.number("optimal_force", 1.0), 0.0, 0.0), item.number("activation_time_constant", 0.01)
     build.model.data.setdefault("activations", {})[name] = item.number("default_activation", 0.5)
-    return [made]
+    through = of_coordinate.OnMobility(forces, [(mobod, which, 1.0)])
+    return _made(build, force.Actuator, through, gain=gain, dynamics="filter", time_constant=time_constant)
 
 
 # ---------------------------------------------------------------------------------------------- bushings
 
 
-def _bushing(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
-    o = (0.0, 0.0, 0.0)
-    stiffness = np.concatenate([item.finite("rotational_stiffness", o), item.finite("translational_stiffness", o)])
-    damping = np.concatenate([item.finite("rotational_damping", o), item.finite("translational_damping", o)])
-    return [
-        force.LinearBushing(
-            build.model.forces, body1, X1, body2, X2, stiffness, damping, disabled_by_default=disabled, name=name
-        )
-    ]
+def _six(item: Item, what: str) -> Array:
+    """Of rotations, then of translations."""
+    return np.concatenate([item.finite(f"{of}_{what}", (0.0, 0.0, 0.0)) for of in ("rotational", "translational")])
 
 
-def _formula_bushing(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
-    o = (0.0, 0.0, 0.0)
+def _bushing(build: Building, item: Item, name: str) -> Made:
+    frames = (*build.frame(item, "frame1"), *build.frame(item, "frame2"))
+    return _made(build, force.LinearBushing, *frames, _six(item, "stiffness"), _six(item, "damping"))
+
+
+def _formula_bushing(build: Building, item: Item, name: str) -> Made:
     tags = ("Mx", "My", "Mz", "Fx", "Fy", "Fz")
     functions = [function.Expression(item.text(f"{tag}_expression", "0.0"), list(bushing.VARIABLES)) for tag in tags]
-    damping = np.concatenate([item.finite("rotational_damping", o), item.finite("translational_damping", o)])
-    for tag in ("moment_visual_scale", "force_visual_scale", "visual_aspect_ratio"):
-        item.find(tag)
-    make = bushing.FormulaBushing
-    return [make(build.model.forces, body1, X1, body2, X2, functions, damping, disabled_by_default=disabled, name=name)]
+    return _of_functions(build, item, bushing.FormulaBushing, functions)
 
 
-def _function_bushing(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    (body1, X1), (body2, X2) = build.frame(item, "frame1"), build.frame(item, "frame2")
-    o = (0.0, 0.0, 0.0)
+def _function_bushing(build: Building, item: Item, name: str) -> Made:
     tags = [f"m_{axis}_theta_{axis}_function" for axis in "xyz"] + [f"f_{axis}_delta_{axis}_function" for axis in "xyz"]
     held = [item.one_object(tag) for tag in tags]
-    functions: list[Function] = [function.Constant(0.0, 1) if one is None else _of_one(make_function(one)) for one in held]
-    damping = np.concatenate([item.finite("rotational_damping", o), item.finite("translational_damping", o)])
+    functions = [function.Constant(0.0, 1) if one is None else _of_one(make_function(one)) for one in held]
+    return _of_functions(build, item, bushing.FunctionBushing, functions)
+
+
+def _of_functions(build: Building, item: Item, make: Made, functions: Sequence[Function]) -> Made:
     for tag in ("moment_visual_scale", "force_visual_scale", "visual_aspect_ratio"):
         item.find(tag)
-    make = bushing.FunctionBushing
-    return [make(build.model.forces, body1, X1, body2, X2, functions, damping, disabled_by_default=disabled, name=name)]
+    frames = (*build.frame(item, "frame1"), *build.frame(item, "frame2"))
+    return _made(build, make, *frames, functions, _six(item, "damping"))
 
 
 # ---------------------------------------------------------------------------------------------- between points
 
 
-def _two_points(build: Building, item: Item, *sockets: str) -> list[Any]:
-    """Two bodies and stations; OpenSim takes these as stations of the bodies, whatever frames are named."""
-    found: list[Any] = []
-    for socket, tag in zip(sockets, ("point1", "point2"), strict=True):
+def _point_spring(build: Building, item: Item, name: str) -> Made:
+    """OpenSim takes its points as stations of the bodies, whatever frames are named."""
+    ends: list[Any] = []
+    for socket, tag in (("body1", "point1"), ("body2", "point2")):
         body, X = build.frame(item, socket)
         tell_of_offsets(build, item, X)
-        found += [body, item.finite(tag, (0.0, 0.0, 0.0))]
-    return found
-
-
-def _point_spring(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    b1, s1, b2, s2 = _two_points(build, item, "body1", "body2")
-    stiffness, rest = item.number("stiffness", 1.0), item.number("rest_length", 0.0)
-    return [force.TwoPointLinearSpring(build.model.forces, b1, s1, b2, s2, stiffness, rest, **_options(disabled, name))]
+        ends += [body, item.finite(tag, (0.0, 0.0, 0.0))]
+    values = _numbers(item, stiffness=1.0, rest_length=0.0).values()
+    return _made(build, force.TwoPointLinearSpring, *ends, *values)
 
 
 def _ends_named(build: Building, item: Item, bodies: tuple[str, str], points: tuple[str, str]) -> list[Any]:
@@ -204,140 +187,121 @@ def _ends_named(build: Building, item: Item, bodies: tuple[str, str], points: tu
     return found
 
 
-def _point_formula(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    b1, s1, b2, s2 = _ends_named(build, item, ("body1", "body2"), ("point1", "point2"))
+def _point_formula(build: Building, item: Item, name: str) -> Made:
+    ends = _ends_named(build, item, ("body1", "body2"), ("point1", "point2"))
     formula = function.Expression(item.text("expression", "0.0"), ["d", "ddot"])
-    return [pulls.PointToPointFormula(build.model.forces, b1, s1, b2, s2, formula, **_options(disabled, name))]
+    return _made(build, pulls.PointToPointFormula, *ends, formula)
 
 
-def _point_to_point_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _point_to_point_actuator(build: Building, item: Item, name: str) -> Made | None:
     if item.flag("points_are_global", False):
         build.lose(
             item,
             f"{item.tag} {item.name!r} is left out: its points are fixed in Ground, and act on bodies that move past them",
             "forces that cannot be made",
         )
-        return []
-    b1, s1, b2, s2 = _ends_named(build, item, ("bodyA", "bodyB"), ("pointA", "pointB"))
-    optimal = item.number("optimal_force", 1.0)
-    return [pulls.PointToPointActuator(build.model.forces, b1, s1, b2, s2, optimal, **_options(disabled, name))]
+        return None
+    ends = _ends_named(build, item, ("bodyA", "bodyB"), ("pointA", "pointB"))
+    return _made(build, pulls.PointToPointActuator, *ends, item.number("optimal_force", 1.0))
 
 
 # ---------------------------------------------------------------------------------------------- along paths
 
 
-def _path_of(build: Building, item: Item, name: str) -> Path | FunctionBasedPath | None:
-    """The path of an element; of one without two points the rest is data, and reported."""
-    made = make_path(build, item)
-    if made is None:
+def _along(read: Callable[[Item, Made], Made]) -> Callable[[Building, Item, str], Made | None]:
+    """A maker of elements with a path; one without two points is data, and reported. *read* adds what else an element has."""
+
+    def make(build: Building, item: Item, name: str) -> Made | None:
+        path = make_path(build, item)
+        if path is not None:
+            return read(item, _made(build, _ALONG[item.tag], path))
         build.model.data[name] = item.as_data()
+        item.read_all()
         build.lose(
             item,
             f"{item.tag} {item.name!r} is not simulated: its path has fewer than two points; it is in model.data",
             "forces without a path",
         )
-    return made
+        return None
+
+    return make
 
 
-def _path_spring(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    path = _path_of(build, item, name)
+def _path_spring(item: Item, make: Made) -> Made:
     values = [item.number(tag, math.nan) for tag in ("resting_length", "stiffness", "dissipation")]
-    if path is None:
-        return []
     if not all(value >= 0.0 for value in values):
         item.refuse(
             f"PathSpring {item.name!r} needs resting_length, stiffness and dissipation, zero or more; they are {values}"
         )
-    return [paths.PathSpring(build.model.forces, path, *values, disabled_by_default=disabled, name=name)]
+    return partial(make, *values)
 
 
-def _ligament(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    path = _path_of(build, item, name)
+def _ligament(item: Item, make: Made) -> Made:
     rest, strength = item.number("resting_length", 0.0), item.number("pcsa_force", 0.0)
     held = item.one_object("force_length_curve")
     curve = function.SimmSpline(_LIGAMENT_X, _LIGAMENT_Y) if held is None else make_function(held)
-    if path is None:
-        return []
     if not rest > 0.0:
         item.refuse(f"Ligament {item.name!r} needs a resting_length above zero, not {rest}")
-    return [paths.Ligament(build.model.forces, path, rest, strength, curve, disabled_by_default=disabled, name=name)]
+    return partial(make, rest, strength, curve)
 
 
-def _blankevoort(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    path = _path_of(build, item, name)
-    tags = {"slack_length": 0.0, "linear_stiffness": 1.0, "transition_strain": 0.06, "damping_coefficient": 0.003}
-    values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
-    if path is None:
-        return []
+def _blankevoort(item: Item, make: Made) -> Made:
+    values = _numbers(item, slack_length=0.0, linear_stiffness=1.0, transition_strain=0.06, damping_coefficient=0.003)
     if not (values["slack_length"] > 0.0 and values["transition_strain"] > 0.0):
         item.refuse(f"{item.tag} {item.name!r} needs a slack_length and a transition_strain above zero; they are {values}")
-    make = paths.BlankevoortLigament
-    return [make(build.model.forces, path, *values.values(), disabled_by_default=disabled, name=name)]
+    return partial(make, *values.values())
 
 
-def _path_formula(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    path = _path_of(build, item, name)
+def _path_formula(item: Item, make: Made) -> Made:
     rest, clamped = item.number("resting_length", 0.0), item.flag("clamp_stretch", True)
-    formula = function.Expression(item.text("expression", "0.0"), ["s", "ldot"])
-    if path is None:
-        return []
-    make = paths.PathFormula
-    return [make(build.model.forces, path, rest, formula, clamped=clamped, disabled_by_default=disabled, name=name)]
+    return partial(make, rest, function.Expression(item.text("expression", "0.0"), ["s", "ldot"]), clamped=clamped)
 
 
-def _path_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    path = _path_of(build, item, name)
-    if path is None:
-        return []
-    optimal = item.number("optimal_force", 1.0)
-    return [paths.PathActuator(build.model.forces, path, optimal, disabled_by_default=disabled, name=name)]
+def _path_actuator(item: Item, make: Made) -> Made:
+    return partial(make, item.number("optimal_force", 1.0))
 
 
-def _clutched(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    path = _path_of(build, item, name)
-    tags = {"stiffness": math.nan, "dissipation": math.nan, "relaxation_time_constant": 0.001, "initial_stretch": 0.0}
-    values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
-    if path is None:
-        return []
+def _clutched(item: Item, make: Made) -> Made:
+    values = _numbers(item, stiffness=math.nan, dissipation=math.nan, relaxation_time_constant=0.001, initial_stretch=0.0)
     if not (all(value >= 0.0 for value in values.values()) and values["relaxation_time_constant"] > 0.0):
         item.refuse(f"{item.tag} {item.name!r} needs numbers, zero or more, its time constant above zero; they are {values}")
-    make = paths.ClutchedPathSpring
-    return [make(build.model.forces, path, *values.values(), **_options(disabled, name))]
+    return partial(make, *values.values())
 
 
-def _mckibben(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    path = _path_of(build, item, name)
-    tags = {"thread_length": 200.0, "number_of_turns": 1.5, "cord_length": 0.0}
-    values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
-    if path is None:
-        return []
+def _mckibben(item: Item, make: Made) -> Made:
+    values = _numbers(item, thread_length=200.0, number_of_turns=1.5, cord_length=0.0)
     if not values["number_of_turns"]:
         item.refuse(f"{item.tag} {item.name!r} needs a number_of_turns other than zero")
-    return [paths.McKibbenActuator(build.model.forces, path, *values.values(), **_options(disabled, name))]
+    return partial(make, *values.values())
+
+
+_ALONG: dict[str, Made] = {
+    "PathSpring": paths.PathSpring,
+    "Ligament": paths.Ligament,
+    "Blankevoort1991Ligament": paths.BlankevoortLigament,
+    "ExpressionBasedPathForce": paths.PathFormula,
+    "PathActuator": paths.PathActuator,
+    "ClutchedPathSpring": paths.ClutchedPathSpring,
+    "McKibbenActuator": paths.McKibbenActuator,
+}
 
 
 # ---------------------------------------------------------------------------------------------- on bodies
 
 
-def _foot_ground(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _foot_ground(build: Building, item: Item, name: str) -> Made:
     """The station is a component of its own."""
     base, where = build.components.station(build.components.find(item, "station", ("Station", "Marker")))
-    tags = {
-        "stiffness": 1e4,
-        "dissipation": 1e-2,
-        "spring_resting_length": 0.0,
-        "dynamic_friction": 0.0,
-        "viscous_friction": 5.0,
-        "latch_velocity": 0.05,
-    }
-    values = {tag: item.number(tag, usual) for tag, usual in tags.items()}
+    values = _numbers(
+        item, stiffness=1e4, dissipation=1e-2, spring_resting_length=0.0, dynamic_friction=0.0, viscous_friction=5.0,
+        latch_velocity=0.05,
+    )  # fmt: skip
     if not (values["stiffness"] > foot_ground.LOW and values["latch_velocity"] > 0.0):
         item.refuse(f"{item.tag} {item.name!r} needs a stiffness above {foot_ground.LOW}, and a latch_velocity above zero")
-    body = build.mobods[id(base)]
-    return [foot_ground.FootGround(build.model.forces, body, where, *values.values(), **_options(disabled, name))]
+    return _made(build, foot_ground.FootGround, build.mobods[id(base)], where, *values.values())
 
 
-def _external(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _external(build: Building, item: Item, name: str) -> None:
     item.read_all()
     build.model.data[name] = item.as_data()
     build.lose(
@@ -347,10 +311,9 @@ def _external(build: Building, item: Item, name: str, disabled: bool) -> list[Fo
         "external forces",
         "external_loads=...",
     )
-    return []
 
 
-def _exponential_contact(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _exponential_contact(build: Building, item: Item, name: str) -> Made:
     """The point is a station that the element holds; the plane is given by body-fixed angles and a place."""
     station = item.one_object("station")
     if station is None:
@@ -358,89 +321,44 @@ def _exponential_contact(build: Building, item: Item, name: str, disabled: bool)
     station.is_read = True
     body, X = build.frame(station, "parent_frame")
     plane = item.finite("contact_plane_transform", (0.0,) * 6)
-    numbers = {
-        "normal_viscosity": "normal_viscosity",
-        "max_normal_force": "max_normal_force",
-        "friction_elasticity": "friction_elasticity",
-        "friction_viscosity": "friction_viscosity",
-        "settle_velocity": "settle_velocity",
-        "initial_mu_static": "static_friction",
-        "initial_mu_kinetic": "kinetic_friction",
-    }
+    own = "normal_viscosity", "max_normal_force", "friction_elasticity", "friction_viscosity", "settle_velocity"
+    numbers = {one: one for one in own} | {"initial_mu_static": "static_friction", "initial_mu_kinetic": "kinetic_friction"}
     given: dict[str, Any] = {ours: item.number(tag, 0.0) for tag, ours in numbers.items() if item.has(tag)}
     if item.has("exponential_shape_parameters"):
         given["shape_parameters"] = item.finite("exponential_shape_parameters", (0.0, 0.0, 0.0))
     build.report.depart(
         item.note(f"{item.tag} {item.name!r}: its friction remembers by three variables z, not by OpenSim's discrete states")
     )
-    return [
-        force.ExponentialSpring(
-            build.model.forces,
-            Transform(Rotation.from_body_fixed_xyz(plane[:3]), plane[3:]),
-            body,
-            np.asarray(X @ station.finite("location", (0.0, 0.0, 0.0))),
-            **given,
-            disabled_by_default=disabled,
-            name=name,
-        )
-    ]
+    X_GP = Transform(Rotation.from_body_fixed_xyz(plane[:3]), plane[3:])
+    point = np.asarray(X @ station.finite("location", (0.0, 0.0, 0.0)))
+    return _made(build, force.ExponentialSpring, X_GP, body, point, **given)
 
 
-def _point_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _point_actuator(build: Building, item: Item, name: str) -> Made:
     body, X = build.place_named(item, item.text("body"))
-    is_global = item.flag("point_is_global", False)
+    flags = {flag: item.flag(flag, False) for flag in ("point_is_global", "force_is_global")}
     point, direction = item.finite("point", (0.0, 0.0, 0.0)), item.finite("direction", (1.0, 0.0, 0.0))
-    force_is_global = item.flag("force_is_global", False)
-    return [
-        pushes.PointActuator(
-            build.model.forces,
-            body,
-            point if is_global else np.asarray(X @ point),
-            direction if force_is_global else np.asarray(X.R @ direction),
-            item.number("optimal_force", 1.0),
-            point_is_global=is_global,
-            force_is_global=force_is_global,
-            disabled_by_default=disabled,
-            name=name,
-        )
-    ]
+    point = point if flags["point_is_global"] else np.asarray(X @ point)
+    direction = direction if flags["force_is_global"] else np.asarray(X.R @ direction)
+    optimal = item.number("optimal_force", 1.0)
+    return _made(build, pushes.PointActuator, body, point, direction, optimal, **flags)
 
 
-def _torque_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _torque_actuator(build: Building, item: Item, name: str) -> Made:
     body_a, X = build.place_named(item, item.text("bodyA"))
     body_b = build.mobod_named(item, item.text("bodyB"))
     is_global, axis = item.flag("torque_is_global", True), item.finite("axis", (0.0, 0.0, 1.0))
-    optimal = item.number("optimal_force", 1.0)
-    return [
-        pushes.TorqueActuator(
-            build.model.forces,
-            body_a,
-            body_b,
-            axis if is_global else np.asarray(X.R @ axis),
-            optimal,
-            torque_is_global=is_global,
-            disabled_by_default=disabled,
-            name=name,
-        )
-    ]
+    axis, optimal = axis if is_global else np.asarray(X.R @ axis), item.number("optimal_force", 1.0)
+    return _made(build, pushes.TorqueActuator, body_a, body_b, axis, optimal, torque_is_global=is_global)
 
 
-def _body_actuator(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
-    body, _ = build.frame(item, "body")
-    return [
-        pushes.BodyActuator(
-            build.model.forces,
-            body,
-            item.finite("point", (0.0, 0.0, 0.0)),
-            point_is_global=item.flag("point_is_global", False),
-            force_is_global=item.flag("spatial_force_is_global", True),
-            disabled_by_default=disabled,
-            name=name,
-        )
-    ]
+def _body_actuator(build: Building, item: Item, name: str) -> Made:
+    (body, _), point = build.frame(item, "body"), item.finite("point", (0.0, 0.0, 0.0))
+    at, along = item.flag("point_is_global", False), item.flag("spatial_force_is_global", True)
+    return _made(build, pushes.BodyActuator, body, point, point_is_global=at, force_is_global=along)
 
 
-def _prescribed(build: Building, item: Item, name: str, disabled: bool) -> list[Force]:
+def _prescribed(build: Building, item: Item, name: str) -> Made:
     own = build.frame(item, "frame")
     ground = build.model.matter.ground, Transform()
     point_in = ground if item.flag("pointIsGlobal", False) else own
@@ -454,11 +372,7 @@ def _prescribed(build: Building, item: Item, name: str, disabled: bool) -> list[
         if tag == "pointFunctions" and not held:
             point_in = own
         functions += [_of_one(make_function(one)) for one in held] or [zero] * 3
-    return [
-        pushes.PrescribedForce(
-            build.model.forces, own[0], functions, force_in, point_in, disabled_by_default=disabled, name=name
-        )
-    ]
+    return _made(build, pushes.PrescribedForce, own[0], functions, force_in, point_in)
 
 
 def _function_set(item: Item, tag: str) -> list[Item]:
@@ -478,7 +392,7 @@ def _of_one(one: Function) -> Function:
 
 
 #: What each kind of force becomes.
-FORCES: dict[str, Maker] = {
+FORCES: dict[str, Callable[[Building, Item, str], Made | None]] = {
     "CoordinateLimitForce": _limit,
     "SpringGeneralizedForce": _spring,
     "CoordinateSpring": _spring,
@@ -491,14 +405,14 @@ FORCES: dict[str, Maker] = {
     "ExpressionBasedPointToPointForce": _point_formula,
     "PointToPointActuator": _point_to_point_actuator,
     "FunctionBasedBushingForce": _function_bushing,
-    "PathSpring": _path_spring,
-    "Blankevoort1991Ligament": _blankevoort,
-    "ExpressionBasedPathForce": _path_formula,
+    "PathSpring": _along(_path_spring),
+    "Blankevoort1991Ligament": _along(_blankevoort),
+    "ExpressionBasedPathForce": _along(_path_formula),
     "ExponentialContactForce": _exponential_contact,
-    "Ligament": _ligament,
-    "PathActuator": _path_actuator,
-    "ClutchedPathSpring": _clutched,
-    "McKibbenActuator": _mckibben,
+    "Ligament": _along(_ligament),
+    "PathActuator": _along(_path_actuator),
+    "ClutchedPathSpring": _along(_clutched),
+    "McKibbenActuator": _along(_mckibben),
     "PointActuator": _point_actuator,
     "TorqueActuator": _torque_actuator,
     "BodyActuator": _body_actuator,

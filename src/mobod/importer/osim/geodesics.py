@@ -8,7 +8,6 @@ the default pose. Where it has no quadrant, the place at which OpenSim's path fi
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,11 +15,8 @@ from ...algebra.arrays import Array
 from ...force import TransmissionSpring
 from ...force.transmission import Path
 from ...value.stage import Stage
-from .building import Section
+from .building import Building, Section
 from .path_lengths import assembled
-
-if TYPE_CHECKING:
-    from .building import Building
 
 #: Poses at random beside the default one.
 _POSES = 6
@@ -28,7 +24,7 @@ _POSES = 6
 
 def find_sections(build: Building) -> list[list[Section]]:
     """Of each of the builder's paths the sections of its surfaces, none where there are none."""
-    wrapped = [path if isinstance(path, Path) and path.surfaces else None for _, path, _ in build.paths]
+    wrapped = [path if type(path) is Path and path.surfaces else None for _, path, _ in build.paths]
     for path in wrapped:
         if path is not None and path.user is None:
             TransmissionSpring(build.model.forces, path)

@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ... import body, function, mobilizer
 from ...errors import ModelError
 from ...function import Function
-from ...mobilizer.base import Direction
+from ...mobilizer.base import Direction, MobilizedBody
 from ...value import Rotation, Transform
 from .constant_curvature import transform as constant_curvature
 from .coordinates import COUPLED, ROTATIONAL, TRANSLATIONAL, Coordinate, read_coordinate
 from .document import Item
 from .functions import make_function
-
-if TYPE_CHECKING:
-    from ...mobilizer.base import MobilizedBody
 
 #: The joint's mobilizers, and for each of its coordinates which of them has it, at which place.
 Made = tuple["MobilizedBody", list[tuple["MobilizedBody", int]]]

@@ -208,9 +208,7 @@ def replace_muscles_with_path_actuators(model: Given, names: Iterable[str] | Non
     """
     model = as_model(model)
     wanted = [*model.muscles] if names is None else list(names)
-    for name in wanted:
-        if name not in model.muscles:
-            raise ModelError(f"there is no muscle {name!r}; {checks.suggest(name, [*model.muscles])}")
+    checks.all_known("there is no muscle", wanted, model.muscles, ModelError)
 
     def change(one: Element) -> None:
         if one.attributes.get("name", "").strip() in wanted:

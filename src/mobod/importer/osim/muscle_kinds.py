@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ... import muscle
+from ...force.subsystem import GeneralForceSubsystem
+from ...force.transmission import Transmission
+from .building import Building
 from .document import Item
 from .functions import make_function
-
-if TYPE_CHECKING:
-    from ...force.subsystem import GeneralForceSubsystem
-    from ...force.transmission import Transmission
-    from .building import Building
 
 #: Parameters of every kind, which have the same names here.
 _SHARED = (

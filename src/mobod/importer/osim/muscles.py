@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...force import transmission
+from ...force.transmission import CableSpan, FunctionBasedPath, Path
 from ...force.transmission.surfaces import METHODS
+from ...function import Function
+from ...mobilizer.base import MobilizedBody
+from ...state.state import State
 from ...value import Rotation, Transform
-from .building import PathWrap
+from .building import Building, PathWrap
+from .contact import find_shape
 from .document import Item
 from .functions import make_function
 from .muscle_kinds import KINDS, STRETCHING, has_no_tendon
-
-if TYPE_CHECKING:
-    from ...force.transmission import FunctionBasedPath, Path
-    from ...function import Function
-    from ...mobilizer.base import MobilizedBody
-    from ...state.state import State
-    from .building import Building
-
 
 #: What is added to a range of a conditional point, as by OpenSim.
 _SLACK = 1e-5
@@ -208,12 +206,49 @@ def _point(build: Building, item: Item) -> PathPoint:
     return PathPoint(item.name, item.tag, body, station, coordinate, (low, high), places=build.model.coordinates)
 
 
-def function_path(build: Building, item: Item) -> FunctionBasedPath | None:
-    """The path of an element, where that is a function of coordinates."""
+def other_path(build: Building, item: Item) -> CableSpan | FunctionBasedPath | None:
+    """The path of an element, where that is a function of coordinates, or a cable over obstacles."""
     path = item.one_object("path")
-    if path is None or path.tag != "FunctionBasedPath":
+    if path is None or path.tag not in _OTHERS:
         return None
     path.is_read = True
+    made = _OTHERS[path.tag](build, item, path)
+    build.paths.append((item.element, made, []))
+    return made
+
+
+def _cable(build: Building, item: Item, path: Item) -> CableSpan:
+    """A Scholz2015GeometryPath: points, and contact shapes as obstacles between the first and the last."""
+    held = path.find("path_elements")
+    elements = [] if held is None else held.children
+    for tag in ("Appearance", "algorithm", "curvature_tolerance"):
+        child = path.find(tag)
+        if child is not None:
+            child.read_all()
+    points = {}
+    for k, one in enumerate(elements):
+        one.is_read = True
+        inner = one.find("PathPoint")
+        if inner is not None:
+            point = _point(build, inner)
+            points[k] = point.body, point.station
+    last = len(elements) - 1
+    if last < 1 or not {0, last} <= points.keys():
+        path.refuse("a Scholz2015GeometryPath begins and ends with a point")
+    cable = CableSpan(build.model.forces, points[0], points[last])
+    for k, one in enumerate(elements[1:-1], 1):
+        if k in points:
+            cable.add_via_point(*points[k])
+            continue
+        shape = find_shape(build, path, one.text("socket_contact_geometry"))
+        if shape.geometry is None:
+            path.refuse(f"the obstacle {shape.item.name!r} could not be read")
+        hint = one.vector("contact_hint", (math.nan,) * 3)
+        cable.add_obstacle(shape.body, shape.X_BS, shape.geometry, None if np.isnan(hint).any() else hint)
+    return cable
+
+
+def _function_path(build: Building, item: Item, path: Item) -> FunctionBasedPath:
     places = {one.name: (one.mobod, one.which) for one in build.coordinates if one.mobod is not None}
     names = [way.rpartition("/")[2] for way in path.word_list("coordinate_paths")]
     missing = [name for name in names if name not in places]
@@ -230,15 +265,17 @@ def function_path(build: Building, item: Item) -> FunctionBasedPath | None:
         made = transmission.FunctionBasedPath(build.model.forces, make_function(held), [places[name] for name in names])
     except (ModelError, ValueError) as error:
         path.refuse(str(error))
-    build.paths.append((item.element, made, []))
     return made
+
+
+_OTHERS: dict[str, Any] = {"FunctionBasedPath": _function_path, "Scholz2015GeometryPath": _cable}
 
 
 def make_path(build: Building, item: Item) -> Path | FunctionBasedPath | None:
     """The path of an element as the engine has it; None where it has fewer than two points."""
-    by_function = function_path(build, item)
-    if by_function is not None:
-        return by_function
+    other = other_path(build, item)
+    if other is not None:
+        return other
     points, wraps = read_path(build, item)
     if len(points) < 2:
         return None
@@ -299,7 +336,7 @@ def add_muscle(build: Building, item: Item, name: str) -> None:
     try:
         points: list[PathPoint] = []
         wraps: list[PathWrap] = []
-        path: Path | FunctionBasedPath | None = function_path(build, item)
+        path: Path | FunctionBasedPath | None = other_path(build, item)
         if path is None:
             points, wraps = read_path(build, item)
             path = as_path(build, points, wraps) if len(points) > 1 else None

@@ -8,19 +8,16 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ...errors import ConvergenceError
 from ...force import TransmissionSpring
+from ...state.state import State
 from ...value.stage import Stage
 from ..xml_element import Element
+from .building import Building
 from .scaling import below, text_of
-
-if TYPE_CHECKING:
-    from ...state.state import State
-    from .building import Building
 
 #: Which properties of which elements are lengths along their paths; any other muscle has the first two.
 FIBERS = ("optimal_fiber_length", "tendon_slack_length")

@@ -16,8 +16,9 @@ from ...system.matter import SimbodyMatterSubsystem
 from ...value import Transform
 from .. import mechanism as described
 from ..mechanism.description import Kind
+from ..mechanism.reading import Place
 from ..parts import LinkMass
-from .document import Axis, Joint, Link, Place, Pose, Scope, SdfDocument, ShapeElement
+from .document import Axis, Joint, Link, Pose, Scope, SdfDocument, ShapeElement
 from .frames import Body, Frames
 
 _KINDS: dict[str, Kind] = {

@@ -11,20 +11,11 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from ...algebra.arrays import Array
 from ...value import Transform
+from ..mechanism.reading import Place
 from ..mechanism.shapes import Geometry, Vector3
 from ..report import Report
 
 JointType = Literal["revolute", "continuous", "prismatic", "ball", "universal", "revolute2", "screw", "fixed"]
-
-
-class Place(NamedTuple):
-    """Where something was read."""
-
-    file: str
-    line: int
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}"
 
 
 class Pose(NamedTuple):

@@ -13,7 +13,8 @@ from typing import NamedTuple
 from ...errors import ModelError
 from ...value import Transform
 from ...value.checks import suggest
-from .document import Frame, Joint, Link, Place, Scope
+from ..mechanism.reading import Place
+from .document import Frame, Joint, Link, Scope
 
 IDENTITY = Transform()
 

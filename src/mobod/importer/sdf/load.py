@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from ... import contact
 from ...value.attributes import named_arguments
 from ..mechanism import Options, build
 from ..model import Model
 from ..parts import plural
 from .describe import Description
 from .reader import read_sdf
-
-if TYPE_CHECKING:
-    from ... import contact
 
 #: The format's own, where a world says nothing.
 _GRAVITY = (0.0, 0.0, -9.8)

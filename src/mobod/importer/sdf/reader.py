@@ -12,39 +12,24 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import NoReturn, TypeVar, cast
+from typing import TypeVar, cast
 
 import numpy as np
 
 from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...value import Transform
+from ..mechanism.reading import LARGEST, NUMBER, Reading, shorten
 from ..mechanism.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere, Vector3
 from ..mesh_files import MeshFinder
 from ..parts import rotation_matrix
-from ..report import Report
 from ..xml_element import Element, read_xml
 from .auto_inertia import calc_inertia
-from .document import (
-    Axis,
-    Frame,
-    Inertial,
-    Joint,
-    JointType,
-    Link,
-    Mimic,
-    Place,
-    Pose,
-    Scope,
-    SdfDocument,
-    ShapeElement,
-)
+from .document import Axis, Frame, Inertial, Joint, JointType, Link, Mimic, Pose, Scope, SdfDocument, ShapeElement
 
 #: The axes of each type of joint.
 AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2, "ball": 0, "fixed": 0}
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
-_LARGEST = 1e30
 #: SDF's way to write that there is no bound.
 _NO_BOUND = 1e16
 #: Files in files; and how many of them.
@@ -80,18 +65,12 @@ def read_sdf(
     return _Reader(os.fspath(path), tuple(package_dirs), collisions, strict).read()
 
 
-class _Reader:
-    """Reads one file and what it includes; collects notes on the way."""
+class _Reader(Reading):
+    """Reads one file and what it includes."""
 
     def __init__(self, path: str, package_dirs: tuple[Path, ...], collisions: bool, strict: bool) -> None:
-        self.path = path
+        super().__init__(path, collisions, strict)
         self.package_dirs = package_dirs
-        self.collisions = collisions
-        self.strict = strict
-        self.notes = Report()
-        self.faults: list[str] = []
-        self.dropped: dict[str, list[Place]] = {}
-        self.file = path  # the one that is being read
         self.version: tuple[int, ...] = (1, 7)
         self.open: list[str] = []  # files that are being read, the outermost first
         self.parsed: dict[str, Element] = {}
@@ -116,36 +95,9 @@ class _Reader:
             self.fill(top, Element(root.tag, {}, root.line, models))
         else:
             self.fail(root, "there is no <model> and no <world>")
-        for what, places in self.dropped.items():
-            many = f", {len(places)} times (first on {self.where(places[0])})"
-            self.notes.append(f"{self.where(places[0])}: {what} is ignored" if len(places) == 1 else f"{what} is ignored{many}")
+        self.notes.extend(self.notes_on_dropped())
         self.notes[:0] = self.faults
         return SdfDocument(self.path, top, self.notes, self.faults)
-
-    # Errors and notes
-
-    def place(self, element: Element) -> Place:
-        return Place(self.file, element.line)
-
-    def where(self, place: Place) -> str:
-        return f"line {place.line}" if place.file == self.path else str(place)
-
-    def fail(self, where: Element | Place, problem: str) -> NoReturn:
-        raise ModelError(f"{self.place(where) if isinstance(where, Element) else where}: {problem}")
-
-    def note(self, where: Element, text: str) -> None:
-        self.notes.append(f"{self.where(self.place(where))}: {text}")
-
-    def depart(self, where: Element, text: str) -> None:
-        self.notes.depart(f"{self.where(self.place(where))}: {text}")
-
-    def fault(self, where: Element, problem: str, remedy: str) -> None:
-        if self.strict:
-            self.fail(where, problem)
-        self.faults.append(f"{self.where(self.place(where))}: {problem}; {remedy}")
-
-    def drop(self, where: Element, what: str) -> None:
-        self.dropped.setdefault(what, []).append(self.place(where))
 
     def drop_others(self, element: Element, known: set[str]) -> None:
         for child in element.children:
@@ -464,10 +416,7 @@ class _Reader:
         }
         for element in container.children:
             if element.tag in readers:
-                geometry = readers[element.tag](element)
-                if min(sizes_of(geometry)) < 0.0:
-                    self.fail(element, f"{whose}: {element.tag} has a negative size ({min(sizes_of(geometry)):g})")
-                return geometry
+                return self.shape(element, readers, whose)
             if element.tag != "empty":
                 self.drop(element, f"<{element.tag}> in <geometry>")
         return None
@@ -493,12 +442,12 @@ class _Reader:
         diffuse = None if material is None else next(material.find_all("diffuse"), None)
         clear = next(visual.find_all("transparency"), None)
         opacity = 1.0
-        if clear is not None and _NUMBER.fullmatch(clear.text.strip()):
+        if clear is not None and NUMBER.fullmatch(clear.text.strip()):
             opacity = 1.0 - min(max(float(clear.text), 0.0), 1.0)
         if diffuse is None:
             return None
         words = diffuse.text.split()
-        values = [min(max(float(word), 0.0), 1.0) for word in words if _NUMBER.fullmatch(word)]
+        values = [min(max(float(word), 0.0), 1.0) for word in words if NUMBER.fullmatch(word)]
         if len(values) != len(words) or len(values) not in (3, 4):
             self.drop(diffuse, "<diffuse> that is not three or four numbers")
             return None
@@ -512,7 +461,7 @@ class _Reader:
         whose = f"joint {name!r}"
         kind = element.attributes.get("type", "").strip()
         if kind == "gearbox":
-            line = f"{self.where(self.place(element))}: {whose} is a gearbox between two joints; it is left out"
+            line = f"{self.where(element)}: {whose} is a gearbox between two joints; it is left out"
             self.notes.lose(line, "gearboxes")
             return None
         if kind not in AXES:
@@ -612,12 +561,6 @@ class _Reader:
 
     # Pieces
 
-    def first(self, element: Element, tag: str, whose: str) -> Element | None:
-        found = list(element.find_all(tag))
-        if len(found) > 1:
-            self.depart(found[1], f"{whose} has {len(found)} <{tag}> elements; the first is used")
-        return found[0] if found else None
-
     def read_name(self, element: Element) -> str:
         name = element.attributes.get("name", "").strip()
         if not name:
@@ -656,7 +599,7 @@ class _Reader:
         if word in ("", "true", "1", "false", "0"):
             return default if word == "" else word in ("true", "1")
         assert child is not None
-        self.fail(child, f"<{tag}> is {_shorten(word)}, not true or false")
+        self.fail(child, f"<{tag}> is {shorten(word)}, not true or false")
 
     def optional_text(self, element: Element, tag: str) -> str:
         child = next(element.find_all(tag), None)
@@ -685,32 +628,19 @@ class _Reader:
     def numbers(self, element: Element, text: str, count: int, whose: str) -> list[float]:
         words = text.split()
         if len(words) != count:
-            self.fail(element, f"{whose}: {_shorten(text.strip())} should be {count} numbers, not {len(words)}")
+            self.fail(element, f"{whose}: {shorten(text.strip())} should be {count} numbers, not {len(words)}")
         return [self.number(element, word, whose) for word in words]
 
     def number(self, element: Element, text: str, whose: str, *, bound: bool = False) -> float:
         word = text.strip()
-        if _NUMBER.fullmatch(word):
+        if NUMBER.fullmatch(word):
             value = float(word)
-            if bound or abs(value) <= _LARGEST:
+            if bound or abs(value) <= LARGEST:
                 return value
-            self.fail(element, f"{whose}: {_shorten(word)} is larger than {_LARGEST:g}")
+            self.fail(element, f"{whose}: {shorten(word)} is larger than {LARGEST:g}")
         if bound and _INFINITE.fullmatch(word):
             return float(word)
-        self.fail(element, f"{whose}: {_shorten(word)} is not a finite number")
-
-
-def sizes_of(geometry: Geometry) -> tuple[float, ...]:
-    """Numbers that must not be negative."""
-    match geometry:
-        case Box(size) | Ellipsoid(size):
-            return size
-        case Cylinder(radius, length) | Capsule(radius, length) | Cone(radius, length):
-            return radius, length
-        case Sphere(radius):
-            return (radius,)
-        case _:
-            return (0.0,)
+        self.fail(element, f"{whose}: {shorten(word)} is not a finite number")
 
 
 def _version_of(element: Element) -> tuple[int, ...]:
@@ -727,7 +657,3 @@ def _of_quaternion(x: float, y: float, z: float, w: float) -> Array:
             [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
         ]
     )
-
-
-def _shorten(value: str) -> str:
-    return repr(value if len(value) <= 40 else value[:37] + "...")

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 
+from ... import contact
 from ...value import checks
 from ...value.attributes import named_arguments
 from ..mechanism import Options, build
 from ..model import Model
 from .describe import describe
 from .reader import read_urdf
-
-if TYPE_CHECKING:
-    from ... import contact
 
 
 @named_arguments

@@ -14,9 +14,10 @@ import os
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import NoReturn, TypeVar, cast, get_args
+from typing import TypeVar, cast, get_args
 
 from ...errors import ModelError
+from ..mechanism.reading import LARGEST, NUMBER, Reading, shorten
 from ..mechanism.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere, Vector3
 from ..xml_element import Element, read_xml
 from .document import (
@@ -37,9 +38,6 @@ from .document import (
 
 JOINT_TYPES: tuple[str, ...] = get_args(JointType)
 
-# float() also takes underscores, "infinity" and other alphabets' digits, which URDF does not
-_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_LARGEST = 1e30  # larger lengths and masses are typing errors, and would overflow
 #: Elements of simulators and controllers, which say nothing of the mechanism; so do those with a prefix.
 EXTENSIONS = frozenset(
     {"calibration", "contact", "gazebo", "mujoco", "ros2_control", "safety_controller", "self_collision_checking", "sensor"}
@@ -79,16 +77,11 @@ def read_urdf(path: str | os.PathLike[str], *, collisions: bool = False, strict:
     return _Reader(os.fspath(path), collisions, strict).read(path)
 
 
-class _Reader:
-    """Reads one file; collects notes on the way."""
+class _Reader(Reading):
+    """Reads one file."""
 
     def __init__(self, path: str, collisions: bool = False, strict: bool = False) -> None:
-        self.path = path
-        self.collisions = collisions
-        self.strict = strict
-        self.notes: list[str] = []
-        self.faults: list[str] = []
-        self.dropped: dict[str, list[int]] = {}  # what was left out -> the lines it was on
+        super().__init__(path, collisions, strict)
         self.materials: dict[str, Rgba] = {}
 
     def read(self, path: str | os.PathLike[str]) -> UrdfDocument:
@@ -116,24 +109,6 @@ class _Reader:
         notes = (*self.faults, *self.notes, *self.notes_on_dropped())
         return UrdfDocument(self.path, name, links, joints, notes, transmissions, tuple(self.faults))
 
-    # Errors and notes
-
-    def fail(self, where: Element | int, problem: str) -> NoReturn:
-        line = where.line if isinstance(where, Element) else where
-        raise ModelError(f"{self.path}:{line}: {problem}")
-
-    def note(self, where: Element, text: str) -> None:
-        self.notes.append(f"line {where.line}: {text}")
-
-    def fault(self, where: Element, problem: str, remedy: str) -> None:
-        """Put up with what is wrong and leaves no doubt of what was meant; refuse it if strict."""
-        if self.strict:
-            self.fail(where, problem)
-        self.faults.append(f"line {where.line}: {problem}; {remedy}")
-
-    def drop(self, where: Element, what: str) -> None:
-        self.dropped.setdefault(what, []).append(where.line)
-
     def drop_others(self, element: Element, known: set[str]) -> None:
         for child in element.children:
             if child.tag not in known:
@@ -141,14 +116,6 @@ class _Reader:
                     self.fail(child, f"<{child.tag}> in <{element.tag}> is not of the format")
                 inside = "" if element.tag == "robot" else f" in <{element.tag}>"
                 self.drop(child, f"<{child.tag}>{inside}")
-
-    def notes_on_dropped(self) -> list[str]:
-        return [
-            f"line {lines[0]}: {what} is ignored"
-            if len(lines) == 1
-            else f"{what} is ignored, {len(lines)} times (first on line {lines[0]})"
-            for what, lines in self.dropped.items()
-        ]
 
     # The file as a whole
 
@@ -177,10 +144,7 @@ class _Reader:
         for thing in things:
             first = found.setdefault(thing.name, thing)
             if first is not thing:
-                self.fail(
-                    thing.line,
-                    f"two {kind}s are named {thing.name!r} (the first is on line {first.line})",
-                )
+                self.fail(thing.line, f"two {kind}s are named {thing.name!r} (the first is on line {first.line})")
         return found
 
     def check_ends(self, joint: Joint, links: dict[str, Link]) -> None:
@@ -188,10 +152,7 @@ class _Reader:
             if name not in links:
                 self.fail(joint.line, f"joint {joint.name!r}: its {role} link {name!r} does not exist")
         if joint.parent == joint.child:
-            self.fail(
-                joint.line,
-                f"joint {joint.name!r}: its parent and its child are both {joint.child!r}",
-            )
+            self.fail(joint.line, f"joint {joint.name!r}: its parent and its child are both {joint.child!r}")
 
     def with_known_mimic(self, joint: Joint, joints: dict[str, Joint]) -> Joint:
         # published robots have this fault; as mimicry is not simulated, it changes no motion
@@ -303,13 +264,8 @@ class _Reader:
         if with_capsules:  # not of the format, and common all the same
             readers["capsule"] = lambda e: Capsule(self.number(e, "radius", whose), self.number(e, "length", whose))
         for element in container.children:
-            if element.tag not in readers:
-                continue
-            geometry = readers[element.tag](element)
-            smallest = min(_sizes(geometry))
-            if smallest < 0.0:
-                self.fail(element, f"{whose}: {element.tag} has a negative size ({smallest:g})")
-            return geometry
+            if element.tag in readers:
+                return self.shape(element, readers, whose)
         return None
 
     def read_scale(self, mesh: Element, whose: str) -> Vector3:
@@ -318,10 +274,10 @@ class _Reader:
         words = mesh.attributes["scale"].split()
         if len(words) == 1:
             factor = self.number(mesh, "scale", whose)
-            self.fault(mesh, f"{whose}: scale={_shorten(words[0])} should be three numbers, not 1", "it is that of all axes")
+            self.fault(mesh, f"{whose}: scale={shorten(words[0])} should be three numbers, not 1", "it is that of all axes")
             return (factor, factor, factor)
         if len(words) > 3:
-            shown = _shorten(mesh.attributes["scale"])
+            shown = shorten(mesh.attributes["scale"])
             self.fault(mesh, f"{whose}: scale={shown} should be three numbers, not {len(words)}", "the first three are used")
             x, y, z = (self.to_float(mesh, "scale", word, mesh.attributes["scale"], whose) for word in words[:3])
             return x, y, z
@@ -332,10 +288,7 @@ class _Reader:
     def read_materials(self, root: Element) -> dict[str, Rgba]:
         """Colours by the name of their material, wherever in the file it is defined first."""
         colors: dict[str, Rgba] = {}
-        for owner in (
-            root,
-            *(v for link in root.find_all("link") for v in link.find_all("visual")),
-        ):
+        for owner in (root, *(v for link in root.find_all("link") for v in link.find_all("visual"))):
             for material in owner.find_all("material"):
                 self.drop_others(material, {"color"})
                 rgba = self.own_color(material)
@@ -354,7 +307,7 @@ class _Reader:
         if color is None:
             return None
         words = color.attributes.get("rgba", "").split()
-        values = [float(word) for word in words if _NUMBER.fullmatch(word)]
+        values = [float(word) for word in words if NUMBER.fullmatch(word)]
         if len(words) == len(values) == 4 and all(0.0 <= value <= 1.0 for value in values):
             return values[0], values[1], values[2], values[3]
         self.drop(color, "<color> that is not four numbers from 0 to 1")
@@ -479,18 +432,12 @@ class _Reader:
         """Read the number in an element, or in its attribute value; a note, and None, where it is none."""
         for child in element.find_all(tag):
             word = child.attributes.get("value", child.text).strip()
-            if _NUMBER.fullmatch(word) and abs(float(word)) <= _LARGEST:
+            if NUMBER.fullmatch(word) and abs(float(word)) <= LARGEST:
                 return float(word)
-            self.note(child, f"<{tag}> is {_shorten(word)}, which is not a number; it is ignored")
+            self.note(child, f"<{tag}> is {shorten(word)}, which is not a number; it is ignored")
         return None
 
     # Pieces
-
-    def first(self, element: Element, tag: str, whose: str) -> Element | None:
-        found = list(element.find_all(tag))
-        if len(found) > 1:
-            self.note(found[1], f"{whose} has {len(found)} <{tag}> elements; the first is used")
-        return found[0] if found else None
 
     def read_name(self, element: Element) -> str:
         name = element.attributes.get("name", "")
@@ -521,41 +468,23 @@ class _Reader:
         value = self.text(element, key, whose)
         words = value.split()
         if len(words) != 3:
-            shown = _shorten(value)
+            shown = shorten(value)
             self.fail(element, f"{whose}: {key}={shown} should be three numbers, not {len(words)}")
         x, y, z = (self.to_float(element, key, word, value, whose) for word in words)
         return x, y, z
 
     def to_float(self, element: Element, key: str, word: str, value: str, whose: str, *, bound: bool = False) -> float:
-        if _NUMBER.fullmatch(word):
+        if NUMBER.fullmatch(word):
             number = float(word)
-            if bound or abs(number) <= _LARGEST:
+            if bound or abs(number) <= LARGEST:
                 return number
-            problem = f" is larger than {_LARGEST:g}"
+            problem = f" is larger than {LARGEST:g}"
         elif bound and word.lower() in ("inf", "+inf", "-inf"):
             return float(word)
         elif re.search(r"\$[({]", value):
             problem = " is a xacro expression; run xacro first"
         else:
-            part = "" if word == value.strip() else f": {_shorten(word)}"
+            part = "" if word == value.strip() else f": {shorten(word)}"
             finite = "finite " if re.search("nan|inf", word, re.IGNORECASE) else ""
             problem = f"{part} is not a {finite}number"
-        self.fail(element, f"{whose}: {key}={_shorten(value)}{problem}")
-
-
-def _sizes(geometry: Geometry) -> tuple[float, ...]:
-    """Return what must not be negative; a mesh can be mirrored by its scale."""
-    match geometry:
-        case Box(size):
-            return size
-        case Cylinder(radius, length) | Capsule(radius, length):
-            return radius, length
-        case Sphere(radius):
-            return (radius,)
-        case _:
-            return (0.0,)
-
-
-def _shorten(value: str) -> str:
-    """Return the value in quotes, cut where nobody would read on."""
-    return repr(value if len(value) <= 40 else value[:37] + "...")
+        self.fail(element, f"{whose}: {key}={shorten(value)}{problem}")

@@ -162,7 +162,7 @@ def renew_limits(space: Any) -> bool:
     """Limit resistances by the normal impulse of their point; True if one has changed by more than a thousandth."""
     points, changed = space.points, False
     for i in range(space.counts[names.POINTS]):
-        if space.pairs[i, names.KIND] != names.CONTACT:
+        if space.pairs[i, names.KIND] == names.ROLLING or space.pairs[i, names.KIND] == names.SPINNING:
             limit = points[i, names.ARM] * max(0.0, points[space.pairs[i, names.OF], names.IMPULSE])
             changed = changed or abs(limit - points[i, names.LIMIT]) > 1e-3 * limit
             points[i, names.LIMIT] = limit

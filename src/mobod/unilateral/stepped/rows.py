@@ -19,7 +19,7 @@ from . import space as names
 
 
 @generic
-def _inboard_of_both(model: Any, b1: int, b2: int) -> int:
+def inboard_of_both(model: Any, b1: int, b2: int) -> int:
     """The last body inboard of both, or one of them; 0 where that is Ground."""
     while b1 != b2:
         if b1 > b2:
@@ -44,7 +44,7 @@ def any_free(model: Any, b1: int, b2: int) -> bool:
 
 
 @generic
-def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float, begin: int, whole: bool) -> int:
+def put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float, begin: int, whole: bool) -> int:
     """The columns of the speeds outboard of *stop*, up to a body's, from place *begin* on; the place after them.
 
     Where it is *whole* prescribed speeds have columns, too.
@@ -82,21 +82,6 @@ def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, sign: float,
                 store3(points, i, names.DRIFT, vec3.add_scaled(load3(points, i, names.DRIFT), speed, row))
         b = model.parent[b]
     return end
-
-
-@generic
-def find_rows(model: Any, space: Any, whole: bool) -> None:
-    """The columns of all points, after the speeds without contact; how many says ``counts[COLUMNS]``. *whole* as above."""
-    at, pairs = 0, space.pairs
-    for i in range(space.counts[names.POINTS]):
-        b1, b2 = model.surface_body[pairs[i, names.FIRST]], model.surface_body[pairs[i, names.SECOND]]
-        stop = _inboard_of_both(model, b1, b2)
-        pairs[i, names.BEGIN] = at
-        at = _put_columns(model, space, i, b1, stop, -1.0, at, whole)
-        pairs[i, names.MIDDLE] = at
-        at = _put_columns(model, space, i, b2, stop, 1.0, at, whole)
-        pairs[i, names.END] = at
-    space.counts[names.COLUMNS] = at
 
 
 @generic

@@ -41,7 +41,8 @@ from ...algebra.scalar import load, sqrt, store, where, zero
 from ...compiling import generic
 from ...tree.project import any_positive
 from . import block_factor as sparse, space as names
-from .rows import add_impulse, clear_masses, find_masses, find_rows, mass_times, velocity_of
+from .equations import find_rows
+from .rows import add_impulse, clear_masses, find_masses, mass_times, velocity_of
 
 #: r as a part of W: at first that of the residual in the largest velocity, between the first two, and from then on a tenth,
 #: down to the last, whenever a proximal step has left more than a part of the residual. Far from the solution a small r takes
@@ -226,7 +227,7 @@ def _note_worst(space: Any) -> None:
     worst = -1.0
     for i in range(space.counts[names.POINTS]):
         error = _error_of(space.points, i)
-        if not error <= worst:
+        if not error <= worst and space.pairs[i, names.KIND] != names.EQUATIONS:
             worst = error
             space.counts[names.WORST_1], space.counts[names.WORST_2] = space.pairs[i, names.FIRST], space.pairs[i, names.SECOND]
 
@@ -786,6 +787,8 @@ def _begin(space: Any) -> Any:
         largest = larger(size_of(load(points, i, names.TARGET)), largest)
     for row in (names.SPEED, names.FREE):
         for i in range(space.counts[names.POINTS]):
+            if space.pairs[i, names.KIND] == names.EQUATIONS and space.pairs[0, names.KIND] == names.CONTACT:
+                continue
             for j in range(3):
                 total = o
                 for c in range(space.pairs[i, names.BEGIN], space.pairs[i, names.END]):

@@ -11,18 +11,15 @@ Research 24, 487.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...algebra.arrays import Array
 from ...algebra.pointers import WORDS, block_of, bytes1, bytes2, integers1, integers2, numbers1, numbers2, numbers3
 from ...algebra.record import LANES, aligned_zeros
 from ...compiling import compiled, generic
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ...algebra.arrays import Array
 
 # places in `counts`: what there is in this step ...
 (
@@ -42,15 +39,16 @@ RESIDUAL, LARGEST, RELATIVE, LARGEST_RELATIVE = range(4)
 LAST_STEP, SIZE = 4, 5
 MEASURES_SIZE = 6
 
-#: What a step returns beside 0: the space is too small; the impulses have not been found.
-NO_ROOM, NO_IMPULSES = 10, 11
+#: What a step returns beside 0: the space is too small; the impulses have not been found; a gap of unilateral contacts closes.
+NO_ROOM, NO_IMPULSES, CLOSES = 10, 11, 12
 
 # columns of `pairs`: surfaces; trees of their bodies, -1 for Ground; where the coefficients of the first one begin, those of
 # the second, and one past these; the element's place among the stepped ones; what the row is; the contact that it is of
 FIRST, SECOND, TREE_1, TREE_2, BEGIN, MIDDLE, END, ELEMENT, KIND, OF = range(10)
 PAIRS_WIDTH = 10
-# kinds: a contact; resistance to rolling, and to spinning, of one
-CONTACT, ROLLING, SPINNING = range(3)
+# kinds: a contact; resistance to rolling, and to spinning, of one; two equations of a constraint, which is the first of
+# `pairs`, from the row on that is the second
+CONTACT, ROLLING, SPINNING, EQUATIONS = range(4)
 # columns of `points`: the point (3) in Ground; the frame of rows: normal, two tangents
 POINT, FRAME = 0, 3
 # ... depth, friction, compliance along the normal, the speed aimed at, a = mu |v_t|, its derivative's part
@@ -130,15 +128,20 @@ class Space(NamedTuple):
     first_value: Any
     values: Any
     mirrored: Any
+    #: Paths of constraints, see `equations.find_ties`; constraints of open gaps, the signs of these, and 1
+    #: where edges may pass beside each other.
+    ties: Any
+    gaps: Any
     #: Its own block, see `algebra.pointers`.
     words: Any
 
 
 def make_space(
-    parents: Any, first_u: Any, num_u: Any, nu: int, ny: int, elements: Sequence[tuple[int, int]], joints: Any
+    fields: Any, ny: int, elements: Sequence[tuple[int, int]], joints: Any, ties: Any, gaps: Sequence[tuple[int, int, int]]
 ) -> Space:
-    """For a tree of bodies, the force elements whose surfaces are stepped, and forces on single mobilities."""
-    nb = len(parents)
+    """For a tree of bodies, force elements whose surfaces are stepped, forces on single mobilities, constraints and gaps."""
+    parents, first_u, num_u = fields["parent"], fields["first_u"], fields["num_u"]
+    nb, nu = len(parents), int(num_u.sum())
     tree_of_body = np.full(nb, -1, np.int64)
     trees = 0
     for b in range(1, nb):
@@ -197,6 +200,8 @@ def make_space(
         np.zeros(_ROOM, np.int64),
         np.zeros(masses + _ROOM),
         np.zeros(masses + _ROOM),
+        ties,
+        np.array(gaps, np.int64).reshape(-1, 3),
         np.zeros(0, np.int64),
     )
     return with_block(made)
@@ -271,7 +276,9 @@ def space_at(block: int) -> Space:
         integers1(block, 34),
         numbers1(block, 35),
         numbers1(block, 36),
-        integers1(block, 37),
+        integers2(block, 37),
+        integers2(block, 38),
+        integers1(block, 39),
     )
 
 
@@ -316,7 +323,9 @@ def wide_at(block: int) -> Space:
         integers1(block, 34),
         numbers3(block, 35),
         numbers3(block, 36),
-        integers1(block, 37),
+        integers2(block, 37),
+        integers2(block, 38),
+        integers1(block, 39),
     )
 
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ...algebra.arrays import Array
 from ...algebra.record import attach
@@ -14,10 +15,10 @@ from ...errors import ModelError
 from ...force.contact.element import STEPPED, ContactElement
 from ...force.contact.subsystem import CompliantContactSubsystem
 from . import space as names
+from .equations import find_rows, find_ties
 from .joints import joints_of
 from .points import find_points, place_all
 from .rigid_surfaces import RigidSurfaces
-from .rows import find_rows
 from .space import Space, enlarged, make_space, with_block
 from .step import step_one
 
@@ -84,6 +85,9 @@ class Stepped:
                 self.elements.append(forces.element)
                 self._rigid.append(int(isinstance(forces, RigidSurfaces)))
         self.space: Space | None = None
+        #: Paths of constraints, and whether kernels know all that may touch beside surfaces; None before the first state.
+        self._ties: npt.NDArray[np.int64] | None = None
+        self._knows_others = False
         #: Of the dense solver's last step: the normal impulses by the points' names, and the step's size.
         self._normals: tuple[dict[str, float], float] = {}, 1.0
 
@@ -94,9 +98,9 @@ class Stepped:
         """Make the arrays for a run that begins at a state."""
         tree = state.tree
         used = [(one.element, rigid) for one, rigid in zip(self.elements, self._rigid, strict=True) if one.surfaces]
-        fields = tree.fields
-        joints = joints_of(self._system.all_forces(), tree)
-        made = make_space(fields["parent"], fields["first_u"], fields["num_u"], tree.nu, len(state.y_values), used, joints)
+        joints, contacts = joints_of(self._system.all_forces(), tree), self._system.get_matter_subsystem().unilateral_contacts
+        gaps = [(one.normal.index, int(one.get_sign_convention()), int(one.may_be_beside)) for one in contacts]
+        made = make_space(tree.fields, len(state.y_values), used, joints, find_ties(tree.fields), gaps)
         self.space = with_block(made, step_one.address())
 
     def enlarge(self) -> None:
@@ -166,6 +170,12 @@ class Stepped:
         assert self.space is not None
         return self.space.pairs[:n, names.KIND]
 
+    def _kept(self) -> int:
+        """The number of rows of contacts whose impulses are kept: equations of constraints come after them."""
+        if self.space is None:
+            return 0
+        return int((self._kinds(int(self.space.counts[names.KEPT])) != names.EQUATIONS).sum())
+
     def keep(self, impulses: Array, velocities: Array, resisting: Array, h: float) -> None:
         """Take the impulses and velocities ``(n, 3)`` of the points that the dense solver has found, as results.
 
@@ -201,13 +211,23 @@ class Stepped:
             return 0.0
         return float(self.space.points[: int(self.space.counts[names.POINTS]), names.FRICTION].max(initial=0.0))
 
+    def steps_all(self, state: State) -> bool:
+        """True if its steps are those of the system: nothing touches but surfaces, or its gap is known, and all ties, too."""
+        if self._ties is None:
+            matter = self._system.get_matter_subsystem()
+            contacts, ties = matter.unilateral_contacts, find_ties(state.tree.fields)
+            known = ties[[one.normal.index for one in contacts], 2].all() and all(one.find_knot is None for one in contacts)
+            self._ties, self._knows_others = ties, bool(known and not matter.state_limited_frictions)
+        enabled = state.field("constraint_enabled").ravel() != 0 if state.is_constrained else slice(0)
+        return self._knows_others and bool(self._ties[enabled, 2].all())
+
     def impulses(self) -> dict[str, Array]:
         """Of the last step ``(3,)``, by the names of the surfaces and the point: normal, then along two tangents.
 
         Those of rolling and spinning resistance are angular: nothing, and then along two tangents, or along the normal.
         """
         space = self.space
-        n = 0 if space is None else int(space.counts[names.KEPT])
+        n = self._kept()
         if space is None:
             return {}
         own = space.points[:n, names.IMPULSE : names.IMPULSE + 3] * space.points[:n, names.LENGTH, None]
@@ -242,7 +262,7 @@ class Stepped:
     def points(self, h: float) -> Any:
         """Contacts of the last step, as `STEPPED_POINT`, with impulses by its size as forces on the second body."""
         space = self.space
-        total = 0 if space is None else int(space.counts[names.KEPT])
+        total = self._kept()
         kept = np.flatnonzero(self._kinds(total) == names.CONTACT) if total else np.zeros(0, np.int64)
         n = len(kept)
         rows = np.zeros(n, STEPPED_POINT)

@@ -6,7 +6,7 @@ q, q_dot, and how forces on them act: `force.linear_bushing`.     f_i = -(f_i(q)
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,18 +14,15 @@ from ....algebra import mat33, vec3
 from ....algebra.arrays import ArrayLike
 from ....algebra.memory import add_spatial
 from ....algebra.scalar import store
-from ....compiling import generic
+from ....compiling import Routine, generic
 from ....force.base import Force, body_index
 from ....force.linear_bushing import coordinates, frames, moment, motion, rates, velocity
 from ....force.pools import number
 from ....force.routines import by_address
+from ....force.subsystem import GeneralForceSubsystem
 from ....function import Function, routines
+from ....mobilizer.base import MobilizedBody
 from ....value import Transform
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....mobilizer.base import MobilizedBody
 
 #: The variables of the formulas.
 VARIABLES = ("theta_x", "theta_y", "theta_z", "delta_x", "delta_y", "delta_z")

@@ -1,13 +1,13 @@
 """Actuators that push as much as a state says: a function of time can be added to that.
 
-effort = the state's number + f(t)
+effort = the state's number + the state's rate t + f(t)
 """
 
 from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from ....algebra.scalar import load, zero
+from ....algebra.scalar import load
 from ....compiling import generic
 from ....errors import ModelError
 from ....force.base import Force
@@ -17,9 +17,15 @@ from ....value import checks
 
 
 @generic
+def ramp(model: Any, numbers: int) -> Any:
+    """The effort of a state: the first number, and the second times time."""
+    return number(model, numbers) + number(model, numbers + 1) * load(model.time, 0, 0)
+
+
+@generic
 def driven(model: Any, flag: int, numbers: int) -> Any:
-    """The effort. The first number is the state's; integer *flag* is the number of the function, or -1."""
-    f = number(model, numbers) + zero(load(model.time, 0, 0))
+    """The effort. The first two numbers are the state's; integer *flag* is the number of the function, or -1."""
+    f = ramp(model, numbers)
     k = model.force_integers[flag]
     if k >= 0:
         f = f + routines.value(model, k, model.time, 0)
@@ -30,6 +36,7 @@ class Driven(Force):
     """An actuator whose effort may be a function of time; integer `FLAG` of its own is -1 in its constructor."""
 
     FLAG: ClassVar[int]
+    reads_time = True
     _drive: Function | None = None
 
     def set_effort_function(self, function: Function | None) -> None:

@@ -13,7 +13,7 @@ Bioengineering and Biotechnology 4, 77, as in OpenSim 4.6.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,15 +21,12 @@ from ....algebra import mat33, vec3
 from ....algebra.arrays import ArrayLike
 from ....algebra.memory import add_spatial, load3, load9, load_spatial
 from ....algebra.scalar import exp, log, sqrt, where, zero
-from ....compiling import generic
+from ....compiling import Routine, generic
 from ....force.base import Force, body_index
 from ....force.pools import number, numbers3
 from ....force.routines import by_address
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....mobilizer.base import MobilizedBody
+from ....force.subsystem import GeneralForceSubsystem
+from ....mobilizer.base import MobilizedBody
 
 LOW, H, W, HIGHEST, LIMIT, SLIP = 0.1, 1e-3, 1e-3, 0.01, 0.7, 1e-4
 

@@ -13,24 +13,21 @@ where S(x) = 6 x^5 - 15 x^4 + 10 x^3 between 0 and 1, 0 below and 1 above.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....algebra.scalar import load, one, store, where, zero
-from ....compiling import generic
+from ....compiling import Routine, generic
 from ....force.base import Force, mobility
 from ....force.pools import number
 from ....force.routines import by_address
+from ....force.subsystem import GeneralForceSubsystem
 from ....force.transmission import Coordinates
 from ....function import Function, routines
+from ....mobilizer.base import MobilizedBody
 from ....state import parameters
 from ....value.checks import finite
 from ....value.stage import Stage
 from .driven import Driven, driven
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....mobilizer.base import MobilizedBody
 
 
 @generic
@@ -251,19 +248,20 @@ class CoordinateFormula(OfCoordinate):
 
 @generic
 def add_effort(model: Any, integers: int, numbers: int) -> None:
-    """Integers: after the coordinate, the function of time. Numbers: f."""
+    """Integers: after the coordinate, the function of time. Numbers: f, and its rate."""
     push(model, integers, driven(model, integers + 2, numbers))
 
 
 def effort() -> tuple[Callable[..., Any], ...]:
-    """The accessors of what an actuator applies, zero unless a state says otherwise."""
-    return parameters.scalar(
-        "effort",
-        "force, or force*length",
-        finite,
-        "what it applies: a control times the optimal force",
-        invalidates=Stage.DYNAMICS,
-    ).accessors()
+    """The accessors of what an actuator applies at time 0, zero unless a state says otherwise."""
+    what = "what it applies: a control times the optimal force; at time 0, where it has a rate"
+    return parameters.scalar("effort", "force, or force*length", finite, what, invalidates=Stage.DYNAMICS).accessors()
+
+
+def effort_rate() -> tuple[Callable[..., Any], ...]:
+    """The accessors of what that grows by, zero unless a state says otherwise; they come behind those of the effort."""
+    unit, what = "force/time, or force*length/time", "what it applies more for each unit of time since 0"
+    return parameters.scalar("effort_rate", unit, finite, what, invalidates=Stage.DYNAMICS).accessors()
 
 
 class CoordinateActuator(Driven, OfCoordinate):
@@ -291,3 +289,4 @@ class CoordinateActuator(Driven, OfCoordinate):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+    get_default_effort_rate, set_default_effort_rate, get_effort_rate, set_effort_rate = effort_rate()

@@ -17,30 +17,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ....algebra.scalar import load, store, where, zero
-from ....compiling import generic
+from ....compiling import Routine, generic
+from ....decoration.rubber_band_line import Line
 from ....force.base import Force
 from ....force.pools import number
 from ....force.routines import by_address
-from ....force.transmission import path as _path
+from ....force.subsystem import GeneralForceSubsystem
+from ....force.transmission import FunctionBasedPath, Path, path as _path
 from ....function import Function, routines
+from ....function.routines import Use
 from ....state import parameters
+from ....state.state import State
 from ....value.checks import finite
 from ....value.stage import Stage
-from .driven import Driven
-from .of_coordinate import effort
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....decoration.rubber_band_line import Line
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....force.transmission import FunctionBasedPath, Path
-    from ....function.routines import Use
-    from ....state.state import State
+from .driven import Driven, ramp
+from .of_coordinate import effort, effort_rate
 
 #: Controls of a clutch above which it is closed: SimTK::SignificantReal.
 _ENGAGED = float(np.finfo(float).eps ** 0.875)
@@ -197,11 +193,6 @@ def driven_along(model: Any, integers: int, numbers: int, flag: int) -> Any:
 class DrivenAlongPath(Driven, AlongPath):
     """A tension along a path that a function of time may drive; the last of its own numbers is 1 where one does."""
 
-    @property
-    def reads_time(self) -> bool:
-        """Where a function of time drives it."""
-        return self._drive is not None
-
     def set_effort_function(self, function: Function | None) -> None:
         """See `Driven.set_effort_function`."""
         super().set_effort_function(function)
@@ -218,8 +209,10 @@ class DrivenAlongPath(Driven, AlongPath):
 
 @generic
 def add_effort(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: T, and 1 where a function of time is added."""
-    tension = driven_along(model, integers, numbers, 1)
+    """Numbers: T, its rate, and 1 where a function of time is added."""
+    tension = ramp(model, numbers)
+    if number(model, numbers + 2) > 0.5:
+        tension = tension + routines.value(model, own_function(model, integers), model.time, 0)
     length_of(model, integers)
     pull(model, integers, tension)
 
@@ -243,6 +236,7 @@ class PathActuator(DrivenAlongPath):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+    get_default_effort_rate, set_default_effort_rate, get_effort_rate, set_effort_rate = effort_rate()
 
 
 def _control() -> tuple[Callable[..., Any], ...]:

@@ -5,22 +5,19 @@ f = f(d, d_dot) pulls the points together;  an effort f pushes A and B apart: f 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ....algebra import vec3
 from ....algebra.arrays import ArrayLike
 from ....algebra.scalar import sqrt, store, where, zero
-from ....compiling import generic
+from ....compiling import Routine, generic
 from ....force.routines import by_address
+from ....force.subsystem import GeneralForceSubsystem
 from ....force.two_points import OWN, TwoPoints, arms, pull, rate, square
 from ....function import Function, routines
+from ....mobilizer.base import MobilizedBody
 from .driven import Driven, driven
-from .of_coordinate import effort
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....mobilizer.base import MobilizedBody
+from .of_coordinate import effort, effort_rate
 
 
 @generic
@@ -89,3 +86,4 @@ class PointToPointActuator(TwoPoints, Driven):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+    get_default_effort_rate, set_default_effort_rate, get_effort_rate, set_effort_rate = effort_rate()

@@ -11,7 +11,7 @@ With R the body's rotation, p its origin, and flags that say what is given in Gr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,23 +19,20 @@ from ....algebra import mat33, vec3
 from ....algebra.arrays import Array, ArrayLike
 from ....algebra.memory import add_spatial, load3, load9
 from ....algebra.scalar import load
-from ....compiling import generic
+from ....compiling import Routine, generic
 from ....force.base import Force, body_index
 from ....force.pools import numbers3, numbers9
 from ....force.routines import by_address
+from ....force.subsystem import GeneralForceSubsystem
 from ....function import Function, routines
+from ....mobilizer.base import MobilizedBody
 from ....state import parameters
+from ....state.state import State
 from ....value import Transform
 from ....value.checks import unit
 from ....value.stage import Stage
 from .driven import Driven, driven
-from .of_coordinate import effort
-
-if TYPE_CHECKING:
-    from ....compiling import Routine
-    from ....force.subsystem import GeneralForceSubsystem
-    from ....mobilizer.base import MobilizedBody
-    from ....state.state import State
+from .of_coordinate import effort, effort_rate
 
 
 @generic
@@ -61,10 +58,10 @@ def direct(model: Any, b: int, e: Any, is_global: int) -> Any:
 
 @generic
 def add_at_point(model: Any, integers: int, numbers: int) -> None:
-    """Integers: the body, and whether point and direction are in Ground. Numbers: f, the point, e."""
+    """Integers: the body, and whether point and direction are in Ground. Numbers: f, its rate, the point, e."""
     b, f = model.force_integers[integers], driven(model, integers + 3, numbers)
-    s = arm(model, b, numbers3(model, numbers + 1), model.force_integers[integers + 1])
-    e = direct(model, b, numbers3(model, numbers + 4), model.force_integers[integers + 2])
+    s = arm(model, b, numbers3(model, numbers + 2), model.force_integers[integers + 1])
+    e = direct(model, b, numbers3(model, numbers + 5), model.force_integers[integers + 2])
     add_spatial(model.body_forces, b, vec3.cross(s, vec3.scale(f, e)), vec3.scale(f, e))
 
 
@@ -95,6 +92,7 @@ class PointActuator(Driven):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+    get_default_effort_rate, set_default_effort_rate, get_effort_rate, set_effort_rate = effort_rate()
 
 
 # ---------------------------------------------------------------------------------------------- torques
@@ -102,9 +100,9 @@ class PointActuator(Driven):
 
 @generic
 def add_torque(model: Any, integers: int, numbers: int) -> None:
-    """Integers: the two bodies, and whether the axis is in Ground. Numbers: t, e."""
+    """Integers: the two bodies, and whether the axis is in Ground. Numbers: t, its rate, e."""
     a, b, t = model.force_integers[integers], model.force_integers[integers + 1], driven(model, integers + 3, numbers)
-    e = vec3.scale(t, direct(model, a, numbers3(model, numbers + 1), model.force_integers[integers + 2]))
+    e = vec3.scale(t, direct(model, a, numbers3(model, numbers + 2), model.force_integers[integers + 2]))
     none = vec3.scale(0.0, e)
     add_spatial(model.body_forces, a, e, none)
     add_spatial(model.body_forces, b, vec3.neg(e), none)
@@ -137,6 +135,7 @@ class TorqueActuator(Driven):
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
+    get_default_effort_rate, set_default_effort_rate, get_effort_rate, set_effort_rate = effort_rate()
 
 
 # ---------------------------------------------------------------------------------------------- torque and force

@@ -1,0 +1,208 @@
+"""Equations of constraints among the rows of what touches, and gaps of unilateral contacts that are open.
+
+The equations of a constraint are rows in pairs, as of a friction without bound: their impulse is whatever leaves G u as it is
+without contact, where it fulfils them. Their columns are those of the speeds of one path from Ground, or of two beyond the
+body at which these part; `find_ties` says which, and of which constraints there are more.
+
+What a gap is found to do within the step is by the same rows. Where it closes another solver takes the step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ...algebra import vec3
+from ...algebra.memory import load3, load_spatial, store3
+from ...algebra.record import call_routine
+from ...algebra.scalar import load, store, where, zero
+from ...compiling import generic
+from ...constraint.line_on_line_contact import overhang
+from ...constraint.protocol import POSITIONS
+from ...tree import constraints
+from ...tree.prescribed_mobilities import SOLVED
+from . import space as names
+from .rows import inboard_of_both, put_columns
+
+#: A bound that no impulse comes to.
+_UNBOUNDED = 1e100
+
+
+def find_ties(fields: Any) -> npt.NDArray[np.int64]:
+    """Of each constraint the last bodies of the one or two paths on which its bodies and mobilizers are, ``(nc, 3)``.
+
+    The first is 0 where there is one path; the last column is 1, or 0 where there are more paths, or mobilizers on both.
+    """
+    parents = fields["parent"]
+    found = np.zeros((len(fields["num_constrained_bodies"]), 3), np.int64)
+
+    def inboard(b: int) -> set[int]:
+        return {b, *inboard(int(parents[b]))} if b else set()
+
+    for c in range(len(found)):
+        first, own = fields["first_constrained_body"][c], fields["first_mobilizer"][c]
+        bodies = fields["constrained_bodies"][first : first + fields["num_constrained_bodies"][c]]
+        mobilizers = set(fields["constrained_mobilizers"][own : own + fields["num_mobilizers"][c]].tolist())
+        involved = {b for b in bodies.tolist() if b} | mobilizers
+        tips = sorted(involved - {a for b in involved for a in inboard(b) - {b}})
+        shared = inboard(tips[0]) & inboard(tips[1]) if len(tips) == 2 else set()
+        found[c] = *[0, 0, *tips][-2:], len(tips) <= 2 and not mobilizers & shared
+    return found
+
+
+@generic
+def _coefficient(model: Any, c: int, k: int, b: int, i: int) -> Any:
+    """The coefficient of speed i, of body b, in row k of constraint c."""
+    n = model.num_constrained_bodies[c]
+    w, v = load_spatial(model.H, i)
+    total = zero(w[0])
+    for j in range(n):
+        one = model.constrained_bodies[model.first_constrained_body[c] + j]
+        outboard = one
+        while outboard > b:
+            outboard = model.parent[outboard]
+        if outboard == b:
+            torque, force = load_spatial(model.wrenches, model.first_wrench[c] + k * n + j)
+            r = vec3.sub(load3(model.p_GB, one, 0), load3(model.p_GB, b, 0))
+            total = total + vec3.dot(torque, w) + vec3.dot(force, vec3.add(v, vec3.cross(w, r)))
+    at = model.first_speed[c] + k * model.num_speeds[c]
+    for place in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+        m = model.constrained_mobilizers[place]
+        if m == b:
+            total = total + load(model.speed_coefficients, at + i - model.first_u[b], 0)
+        at += model.num_u[m]
+    return total
+
+
+@generic
+def _parting(model: Any, space: Any, c: int) -> int:
+    """The body at which the two paths of a constraint part; Ground where there is one."""
+    if space.ties[c, 0] == 0:
+        return 0
+    body: int = inboard_of_both(model, space.ties[c, 0], space.ties[c, 1])
+    return body
+
+
+@generic
+def _put_columns(model: Any, space: Any, i: int, b: int, stop: int, begin: int) -> int:
+    """The columns of the speeds outboard of *stop*, up to a body's, from place *begin* on; the place after them."""
+    points, J, pairs = space.points, space.coefficients, space.pairs
+    c, k, end, out = pairs[i, names.FIRST], pairs[i, names.SECOND], begin, b
+    while out != stop:
+        if model.prescribed[out] == SOLVED:
+            end += model.num_u[out]
+        out = model.parent[out]
+    if end > space.columns.shape[0]:
+        return end
+    at, two = end, k + 1 < constraints.num_rows(model, c)
+    while b != stop:
+        if model.prescribed[b] == SOLVED:
+            for s in range(model.first_u[b] + model.num_u[b] - 1, model.first_u[b] - 1, -1):
+                at -= 1
+                place = space.place_of_speed[s]
+                space.columns[at] = place
+                first = _coefficient(model, c, k, b, s)
+                none = zero(first)
+                second = none
+                if two:
+                    second = _coefficient(model, c, k + 1, b, s)
+                store(J, 0, at, none)
+                store(J, 1, at, first)
+                store(J, 2, at, second)
+                free = load(space.vectors, names.FREE, place)
+                moved = vec3.scale(-free, (none, first, second))
+                store3(points, i, names.DRIFT, vec3.add(load3(points, i, names.DRIFT), moved))
+        b = model.parent[b]
+    return end
+
+
+@generic
+def put_rows(model: Any, space: Any, i: int, begin: int) -> int:
+    """The columns of a pair of equations, from place *begin* on; the place after them."""
+    pairs, c = space.pairs, space.pairs[i, names.FIRST]
+    stop = _parting(model, space, c)
+    pairs[i, names.BEGIN] = begin
+    at = begin
+    if space.ties[c, 0] > 0:
+        at = _put_columns(model, space, i, space.ties[c, 0], stop, at)
+    pairs[i, names.MIDDLE] = at
+    pairs[i, names.END] = _put_columns(model, space, i, space.ties[c, 1], stop, at)
+    end: int = pairs[i, names.END]
+    return end
+
+
+@generic
+def find_rows(model: Any, space: Any, whole: bool) -> None:
+    """The columns of all points, after the speeds without contact; how many says ``counts[COLUMNS]``. *whole* as above."""
+    at, pairs = 0, space.pairs
+    for i in range(space.counts[names.POINTS]):
+        if pairs[i, names.KIND] == names.EQUATIONS:
+            at = put_rows(model, space, i, at)
+            continue
+        b1, b2 = model.surface_body[pairs[i, names.FIRST]], model.surface_body[pairs[i, names.SECOND]]
+        stop = inboard_of_both(model, b1, b2)
+        pairs[i, names.BEGIN] = at
+        at = put_columns(model, space, i, b1, stop, -1.0, at, whole)
+        pairs[i, names.MIDDLE] = at
+        at = put_columns(model, space, i, b2, stop, 1.0, at, whole)
+        pairs[i, names.END] = at
+    space.counts[names.COLUMNS] = at
+
+
+@generic
+def add_equations(model: Any, space: Any) -> None:
+    """Add the equations of all constraints to the points, as far as there is room."""
+    counts, points, pairs = space.counts, space.points, space.pairs
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            if space.ties[c, 1] == 0:  # of Ground alone
+                continue
+            for k in range(0, constraints.num_rows(model, c), 2):
+                i = counts[names.POINTS]
+                counts[names.POINTS] = i + 1
+                if i >= space.keys.shape[0]:
+                    continue
+                for j in range(names.WIDTH):
+                    points[i, j] = 0.0
+                for j in range(3):
+                    points[i, names.FRAME + 4 * j] = 1.0
+                points[i, names.LIMIT], points[i, names.LENGTH], points[i, names.COMPLIANCE] = _UNBOUNDED, 1.0, 1.0
+                pairs[i, names.FIRST], pairs[i, names.SECOND] = c, k
+                pairs[i, names.TREE_1] = space.tree_of_body[space.ties[c, 0]]
+                pairs[i, names.TREE_2] = space.tree_of_body[space.ties[c, 1]]
+                pairs[i, names.ELEMENT], pairs[i, names.KIND], pairs[i, names.OF] = -1, names.EQUATIONS, i
+                space.keys[i] = -2 * (1024 * c + k) - 2  # those of points are above zero
+
+
+@generic
+def _rate(model: Any, space: Any, c: int, row: int) -> Any:
+    """The first row of a constraint times a row of ``vectors``, prescribed speeds among them."""
+    stop, total = _parting(model, space, c), zero(load(space.vectors, names.FREE, 0))
+    for which in range(2):
+        b = space.ties[c, which]
+        while b != stop and b != 0:
+            for s in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                total = total + _coefficient(model, c, 0, b, s) * load(space.vectors, row, space.place_of_speed[s])
+            b = model.parent[b]
+    return total
+
+
+@generic
+def closing(model: Any, space: Any, h: Any, row: int) -> Any:
+    """1 where a gap would close within a step of size h at the speeds that there are, or at those in a row of ``vectors``."""
+    o = zero(h)
+    found = o
+    for at in range(space.gaps.shape[0]):
+        c, sign = space.gaps[at, 0], float(space.gaps[at, 1])
+        call_routine(model.constraint_routine[c], model, c, POSITIONS)
+        constraints.complete(model, c, POSITIONS)
+        gap = sign * load(model.position_error, model.first_row[c], 0)
+        before, after = sign * _rate(model, space, c, names.SPEED), sign * _rate(model, space, c, row)
+        closes = where(gap + h * where(before < after, before, after) <= 0.0, o + 1.0, o)
+        if space.gaps[at, 2] == 1:
+            closes = where(overhang(model, c) > 0.0, o, closes)
+        found = found + closes
+    return found

@@ -1,0 +1,215 @@
+"""Surfaces that touch beside constraints and open stops: stepped by kernels, as the dense solver does."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.integrator import TimeStepping
+
+STEP = 2e-3
+
+
+def machine(rng, stop=None):
+    """Bodies with surfaces over a floor, on each other or free, tied by one or two constraints."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    mb.CompliantContactSubsystem(system)
+    wood = mb.contact.Material(stiffness=1e6, dissipation=1.0, static_friction=rng.uniform(0.0, 0.8))
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), wood, name="floor"))
+
+    def body():
+        r = rng.uniform(0.05, 0.15)
+        shape = mb.contact.Sphere(r) if rng.random() < 0.6 else mb.contact.Brick((r, r, 0.8 * r))
+        one = mb.body.Rigid(mb.MassProperties(rng.uniform(0.5, 2.0), (0, 0, 0), mb.UnitInertia.sphere(r)))
+        one.add_contact_surface(mb.contact.Surface(shape, wood))
+        return one
+
+    def place():
+        return mb.Transform(rng.normal(0.0, 0.2, 3))
+
+    base = mb.mobilizer.Free(matter.ground, body())
+    base.set_default_q((1, 0, 0, 0, *rng.uniform(-0.4, 0.4, 2), 0.2))
+    other = mb.mobilizer.Free(matter.ground, body())
+    other.set_default_q((1, 0, 0, 0, *rng.uniform(-0.4, 0.4, 2), 0.15))
+    arm = mb.mobilizer.Pin(base, body(), X_PF=place(), X_BM=place())
+    twin = mb.mobilizer.Pin(base, body(), X_PF=place(), X_BM=place())
+    hand = mb.mobilizer.Universal(arm, body(), X_PF=place(), X_BM=place())
+    if rng.random() < 0.5:
+        mb.force.MobilityLinearSpring(forces, arm, 0, 200.0, 0.0)
+        mb.force.MobilityLinearDamper(forces, arm, 0, 1.0)
+    ties = [
+        lambda: mb.constraint.Rod(other, rng.normal(0.0, 0.1, 3), hand, rng.normal(0.0, 0.1, 3), 0.5),
+        lambda: mb.constraint.Ball(twin, rng.normal(0.0, 0.1, 3), hand, rng.normal(0.0, 0.1, 3)),
+        lambda: mb.constraint.PointInPlane(matter.ground, (0, 0, 1), 0.2, other, (0, 0, 0)),
+        lambda: mb.constraint.ConstantAngle(matter.ground, (0, 0, 1), base, (1, 0, 0), 1.2),
+        lambda: mb.constraint.SpeedCoupler(matter, mb.function.Linear((1.0, 0.5, 0.0)), [arm, twin], [0, 0]),
+        lambda: mb.constraint.ConstantSpeed(arm, 0, 0.3),
+    ]
+    for k in rng.choice(len(ties), rng.integers(1, 3), replace=False):
+        ties[k]()
+    if stop is not None:
+        mb.contact.HardStopUpper(twin, 0, stop, 0.4)
+    state = system.realize_topology()
+    state.u = rng.normal(size=len(state.u))
+    mb.Assembler(system).assemble(state)
+    system.project(state)
+    return system, state
+
+
+def rows_of(system, state, number):
+    stepper = mb.TimeStepper(system, TimeStepping(system, fixed_step_size=STEP))
+    stepper.initialize(state)
+    rows = []
+    for _ in range(number):
+        stepper.step(STEP)
+        rows.append(np.array(stepper.state.y))
+    return np.array(rows), stepper
+
+
+@pytest.fixture
+def rng():
+    seed = int(np.random.SeedSequence().generate_state(1)[0])
+    print(f"seed {seed}")
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.filterwarnings("ignore:surfaces start deep")
+def test_impulses_beside_constraints_are_those_of_the_dense_solver(rng, monkeypatch):
+    compared = 0
+    for _ in range(40):
+        try:
+            system, state = machine(rng)
+        except mb.ConvergenceError:  # there is no such machine
+            continue
+        rows, stepper = rows_of(system, state, 12)
+        method = stepper.integrator
+        if not method.get_num_problems():
+            continue
+        assert method._in_kernels
+        assert np.abs(stepper.state.u_err).max() < 1e-4
+        with monkeypatch.context() as patch:
+            patch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
+            try:
+                expected, _ = rows_of(system, state, 12)
+            except mb.ConvergenceError:
+                continue
+        n = 1 + int(np.argmax(np.abs(rows - expected).max(axis=1) > 0.0))  # the first step with an impulse
+        np.testing.assert_allclose(rows[:n], expected[:n], rtol=0, atol=1e-4 * np.abs(rows).max())
+        compared += 1
+        if compared == 8:
+            break
+    assert compared >= 4
+
+
+def test_a_stop_costs_steps_of_the_dense_solver_where_it_is_met_alone(rng, monkeypatch):
+    dense = []
+    one_step = TimeStepping._one_step
+    monkeypatch.setattr(TimeStepping, "_one_step", lambda self, report: dense.append(0) or one_step(self, report))
+    system, state = mb.examples.double_pendulum.build()
+    upper, lower = (system.matter.bodies[name] for name in ("upper", "lower"))
+    mb.contact.HardStopUpper(lower, 0, 0.5, 0.4)
+    mb.CompliantContactSubsystem(system)
+    upper.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.05), mb.contact.Material(stiffness=1e5)))
+    state = system.realize_topology()
+    state.q, state.u = (0.2, 0.1), (0.0, 4.0)
+
+    def run():
+        return mb.simulate(system, state, 1.0, report_interval=0.01, integrator=TimeStepping(system, fixed_step_size=1e-3))
+
+    motion = run()
+    assert 0 < len(dense) < 40 and 0.48 < motion.q[:, 1].max() <= 0.5 + 1e-9
+    monkeypatch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
+    np.testing.assert_allclose(motion.q, run().q, rtol=0, atol=1e-9)
+
+
+def test_states_in_lanes_are_those_alone(rng):
+    """A four-bar whose coupler comes down on a floor."""
+    system, state = mb.examples.four_bar.build()
+    mb.CompliantContactSubsystem(system)
+    material = mb.contact.Material(stiffness=1e6, dissipation=0.5, static_friction=0.4)
+    ground, coupler = system.matter.ground, system.matter.bodies["coupler"]
+    floor = mb.contact.Surface(mb.contact.HalfSpace((0, 1, 0)), material)
+    ground.add_contact_surface(floor, mb.Transform(mb.Rotation(), (0.0, 0.09, 0.0)))
+    coupler.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.15), material))
+    q, u = np.array(state.q), np.array(state.u)
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 10, state=state, threads=1)
+    ensemble.q, ensemble.u = np.tile(q, (10, 1)), -u * rng.uniform(0.3, 1.5, (10, 1))
+    starts = [ensemble.get_state(i) for i in range(10)]
+    motions = ensemble.simulate(0.2, report_interval=0.05, integrator=TimeStepping(system, fixed_step_size=STEP))
+    assert motions.statistics["in_lanes"].all()
+    for one, start in zip(motions, starts, strict=True):
+        method = TimeStepping(system, fixed_step_size=STEP)
+        single = mb.simulate(system, start, 0.2, report_interval=0.05, integrator=method)
+        assert method.get_num_problems() > 0
+        np.testing.assert_allclose(one.q, single.q, rtol=0, atol=1e-6)
+
+
+def hold(q, u, parameters):
+    return -parameters[0] * u
+
+
+def test_laws_are_sampled_between_steps_of_kernels(rng, monkeypatch):
+    """As beside the dense solver, from step to step and in lanes; samples end steps."""
+    system, state = mb.examples.double_pendulum.build()
+    mb.CompliantContactSubsystem(system)
+    rubber = mb.contact.Material(stiffness=1e5, dissipation=0.5, static_friction=0.5)
+    floor = mb.contact.Surface(mb.contact.HalfSpace((0, 1, 0)), rubber)
+    system.matter.ground.add_contact_surface(floor, mb.Transform(mb.Rotation(), (0, -1.9, 0)))
+    system.matter.bodies["lower"].add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.05), rubber))
+    mb.contact.HardStopUpper(system.matter.bodies["lower"], 0, 0.6, 0.2)
+    mb.control.Custom(system.forces, hold, sample_time=0.0037, parameters=[2.0])
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 9, state=state, threads=1)
+    ensemble.q, ensemble.u = rng.uniform((0.6, -0.2), (0.9, 0.4), (9, 2)), rng.uniform(-1.0, 3.0, (9, 2))
+    starts = [ensemble.get_state(i) for i in range(9)]
+
+    def run(start):
+        return mb.simulate(system, start, 0.5, report_interval=0.05, integrator=TimeStepping(system, fixed_step_size=STEP))
+
+    motions = ensemble.simulate(0.5, report_interval=0.05, integrator=TimeStepping(system, fixed_step_size=STEP))
+    singles = [run(start) for start in starts]
+    for one, single in zip(motions, singles, strict=True):
+        np.testing.assert_allclose(one.q, single.q, rtol=0, atol=1e-6)
+    monkeypatch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
+    for single, start in zip(singles, starts, strict=True):
+        np.testing.assert_allclose(single.q, run(start).q, rtol=0, atol=1e-3)
+
+
+def test_measures_and_open_contacts_leave_states_in_lanes(rng):
+    """What measures remember, and where a stop is met, is as it is alone."""
+    system, state = mb.examples.double_pendulum.build()
+    matter = system.matter
+    mb.CompliantContactSubsystem(system)
+    rubber = mb.contact.Material(stiffness=1e5, dissipation=0.5, static_friction=0.5)
+    floor = mb.contact.Surface(mb.contact.HalfSpace((0, 1, 0)), rubber)
+    matter.ground.add_contact_surface(floor, mb.Transform(mb.Rotation(), (0, -1.9, 0)))
+    lower = matter.bodies["lower"]
+    lower.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.05), rubber))
+    mb.contact.EdgeEdge(matter.ground, mb.Transform((0, -50, 0)), 0.1, lower, mb.Transform(), 0.1)
+    stop = mb.contact.HardStopUpper(lower, 0, 0.6, 0.2)
+    angle = mb.measure.Coordinate(matter, lower)
+    largest, late = mb.measure.Maximum(matter, angle), mb.measure.Delay(matter, angle, 0.01)
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 9, state=state, threads=1)
+    u = rng.uniform(-1.0, 1.0, (9, 2))
+    u[0] = 0.0, 8.0
+    ensemble.q, ensemble.u = rng.uniform((0.6, -0.2), (0.9, 0.4), (9, 2)), u
+    steppers = []
+    for i in range(9):
+        stepper = mb.TimeStepper(system, TimeStepping(system, fixed_step_size=STEP))
+        stepper.initialize(ensemble.get_state(i))
+        steppers.append(stepper)
+    for _ in range(30):
+        ensemble.step(0.005, integrator=TimeStepping(system, fixed_step_size=STEP))
+        for stepper in steppers:
+            stepper.step(0.005)
+    for i, stepper in enumerate(steppers):
+        one, single = ensemble.get_state(i), stepper.state
+        system.realize(one)
+        np.testing.assert_allclose(one.q, single.q, rtol=0, atol=1e-5)
+        for measure in (largest, late):
+            np.testing.assert_allclose(measure.get_value(one), measure.get_value(single), rtol=0, atol=1e-5)
+        assert stop.calc_gap(one) > -1e-6
