@@ -280,8 +280,8 @@ def face_at(model: Any, core: Any, edge: Any, d: Any, second: bool) -> Any:
     if (signed(d[i], b[i]) < signed(d[j], b[j])) != second:
         i = j
     best = (signed(1.0, b[0]) if i == 0 else o, signed(1.0, b[1]) if i == 1 else o, signed(1.0, b[2]) if i == 2 else o)
-    at = (b[0] if i == 0 else o, b[1] if i == 1 else o, b[2] if i == 2 else o)
-    return FACE, at, best, o, 2 * i + int(b[i] > 0.0)
+    middle = (b[0] if i == 0 else o, b[1] if i == 1 else o, b[2] if i == 2 else o)
+    return FACE, middle, best, o, 2 * i + int(b[i] > 0.0)
 
 
 @generic
