@@ -25,6 +25,7 @@ import statistics
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -39,12 +40,14 @@ STEP = 1e-3
 LIMIT, SETTING, EACH, ROW = 1.3, 0.5, 0.01, 1.0
 #: States of an ensemble, and how long each model is simulated.
 STATES = 64
-TIMES = {"double pendulum": 5.0, "engine": 3.0, "humanoid": 0.5}
+TIMES = {"double pendulum": 5.0, "engine": 3.0, "humanoid": 0.5, "time stepping": 0.3}
 COLUMNS = ("step", "few rows", "1000 rows", "Ensemble", "Ensemble.step")
 #: What takes longer is timed once, s.
 PATIENCE = 0.5
 ALL = tuple(TIMES)
 LIGHT = ("double pendulum", "engine")
+#: Where no surfaces are yet.
+WITHOUT = (*LIGHT, "humanoid")
 
 
 @dataclass
@@ -58,6 +61,8 @@ class Bare:
     root: Any
     #: Radius within which everything stays.
     reach: float
+    #: The integrator of all calls; None where each has its own.
+    method: Callable[[Any], Any] | None = None
 
     @property
     def forces(self) -> Any:
@@ -101,7 +106,30 @@ def humanoid(mb: Any) -> Bare:
     return Bare(model.system, model.default_state(), tip, model.system.matter.bodies[1], 30.0)
 
 
-BUILDERS = {"double pendulum": double_pendulum, "engine": engine, "humanoid": humanoid}
+def touching(mb: Any) -> Bare:
+    """A body with two links on a floor, by time stepping."""
+    system = mb.MultibodySystem("touching")
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    mb.CompliantContactSubsystem(system)
+    wood = mb.contact.Material(stiffness=1e6, dissipation=1.0, static_friction=0.5)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace((0, 1, 0)), wood))
+
+    def body(radius: float) -> Any:
+        one = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(radius)))
+        one.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(radius), wood))
+        return one
+
+    base = mb.mobilizer.Free(matter.ground, body(0.1))
+    base.set_default_q((1, 0, 0, 0, 0, 0.101, 0))
+    middle = mb.mobilizer.Pin(base, body(0.05), X_PF=mb.Transform((0.2, 0, 0)), X_BM=mb.Transform((0, 0.2, 0)))
+    middle.set_default_q(1.5)
+    tip = mb.mobilizer.Pin(middle, body(0.05), X_BM=mb.Transform((0, 0.2, 0)))
+    return Bare(system, system.realize_topology(), tip, base, 3.0, partial(mb.integrator.TimeStepping, fixed_step_size=STEP))
+
+
+BUILDERS = {"double pendulum": double_pendulum, "engine": engine, "humanoid": humanoid, "time stepping": touching}
 
 
 @dataclass(frozen=True)
@@ -267,8 +295,8 @@ ADDITIONS = [
     Addition("Scheduled handler, not due", _scheduled("handler")),
     Addition("Scheduled reporter, not due", _scheduled("reporter")),
     Addition("Periodic handler, not due", _periodic("handler", 1e6)),
-    Addition("contact surface, far", _surface),
-    Addition("contact surface with bristles, far", _bristle),
+    Addition("contact surface, far", _surface, models=WITHOUT),
+    Addition("contact surface with bristles, far", _bristle, models=WITHOUT),
     Addition("SmoothSphereHalfSpace, far", _smooth_sphere),
     Addition("ExponentialSpring, far", _exponential),
     Addition("HardStopUpper, far", _hard_stop),
@@ -315,9 +343,10 @@ class Rig:
 
     def call(self, column: str) -> Callable[[], Any]:
         """What is timed."""
-        mb, system, state, time = self.mb, self.system, self.state, self.time
+        mb, system, state, time, made = self.mb, self.system, self.state, self.time, self.bare.method
+        kind = made or mb.integrator.SemiExplicitEuler
         if column == "step":
-            stepper = mb.TimeStepper(system, mb.integrator.SemiExplicitEuler(system, fixed_step_size=STEP))
+            stepper = mb.TimeStepper(system, kind(system, fixed_step_size=STEP))
             stepper.initialize(state)
             kept, left = state.copy(), [2000]
 
@@ -330,14 +359,15 @@ class Rig:
 
             return step
         if column == "few rows":
-            return lambda: mb.simulate(system, state, time, report_interval=time)
+            return lambda: mb.simulate(system, state, time, report_interval=time, integrator=made and made(system))
         if column == "1000 rows":
-            return lambda: mb.simulate(system, state, time, report_interval=time / 1000)
+            return lambda: mb.simulate(system, state, time, report_interval=time / 1000, integrator=made and made(system))
         ensemble = mb.Ensemble(system, STATES, state=state)
         if column == "Ensemble":
-            return lambda: ensemble.copy().simulate(time, accuracy=1e-4, report_interval=time)
-        kind = mb.integrator.SemiExplicitEuler
-        return lambda: ensemble.step(STEP, integrator=kind, fixed_step_size=STEP)
+            settings = {"accuracy": 1e-4} if made is None else {"integrator": made(system)}
+            return lambda: ensemble.copy().simulate(time, report_interval=time, **settings)
+        method = kind(system, fixed_step_size=STEP)
+        return lambda: ensemble.step(STEP, integrator=method)
 
 
 def _time(call: Callable[[], Any], column: str, effort: Any) -> float:

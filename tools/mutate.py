@@ -5,7 +5,7 @@ order in which they speak of what the file defines, the first few by themselves,
 notices is printed as a difference, and counted in the end; a person has to say whether it matters. The tool works on the
 checkout that it lies in, and puts each file back; use a worktree of its own.
 
-The rooms are those where an unnoticed mistake would be a wrong number: tree, force, constraint, stepping, derivative, importer.
+The rooms are those where an unnoticed mistake would be a wrong number, `ROOMS` below.
 """
 
 import argparse
@@ -34,6 +34,9 @@ ROOMS = {
     "stepping": "tests/integrator",
     "derivative": "tests/system",
     "importer": "tests/importer",
+    "ensemble/lanes": "tests/ensemble",
+    "muscle": "tests/muscle",
+    "contact": "tests/contact",
 }
 #: What became of a mutant, by whether its tests pass.
 OUTCOMES = {False: "noticed", True: "not noticed", None: "undecided"}
@@ -58,26 +61,26 @@ class Mutant(NamedTuple):
     text: str
 
 
-def changed(node: ast.AST) -> str | None:
-    """What stands in a node's place in a mutant; None where it is not changed."""
+def changes(node: ast.AST) -> list[str]:
+    """What stands in a node's place, in a mutant each: another operator or number, a term, factor or statement less."""
     match node:
         case ast.BinOp(left, op, right) if type(op) in _SWAPS and not isinstance(left, ast.Constant | ast.JoinedStr):
-            return ast.unparse(ast.BinOp(left, _SWAPS[type(op)](), right))
+            return [ast.unparse(ast.BinOp(left, _SWAPS[type(op)](), right)), ast.unparse(left)]
         case ast.Compare(left, [op], [right]) if type(op) in _TURNS:
-            return ast.unparse(ast.Compare(left, [_TURNS[type(op)]()], [right]))
+            return [ast.unparse(ast.Compare(left, [_TURNS[type(op)]()], [right]))]
         case ast.BoolOp(op, values):
-            return ast.unparse(ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values))
+            return [ast.unparse(ast.BoolOp(ast.Or() if isinstance(op, ast.And) else ast.And(), values))]
         case ast.UnaryOp(ast.USub() | ast.Not(), operand) if not isinstance(operand, ast.Constant):
-            return ast.unparse(operand)
+            return [ast.unparse(operand)]
         case ast.Constant(value) if type(value) is float and value != 0.0:
-            return repr(2.0 * value)
+            return [repr(2.0 * value)]
         case ast.Constant(value) if type(value) is int and value in (0, 1, 2, 3):
-            return repr(value + 1)
+            return [repr(value + 1)]
         case ast.Constant(value) if type(value) is bool:
-            return repr(not value)
+            return [repr(not value)]
         case ast.AugAssign() | ast.Expr(ast.Call()):
-            return "pass"
-    return None
+            return ["pass"]
+    return []
 
 
 def mutants_of(path: Path) -> list[Mutant]:
@@ -88,16 +91,15 @@ def mutants_of(path: Path) -> list[Mutant]:
         if isinstance(node, ast.Raise | ast.Assert | ast.JoinedStr | ast.Import | ast.ImportFrom):
             return
         if isinstance(node, ast.FunctionDef):
-            for statement in node.body:
-                visit(statement)
+            for part in [*node.args.defaults, *node.body]:
+                visit(part)
             return
         if isinstance(node, ast.AnnAssign):
             if node.value is not None:
                 visit(node.value)
             return
-        text = changed(node)
-        if text is not None and isinstance(node, ast.expr | ast.stmt) and node.lineno == node.end_lineno:
-            found.append(Mutant(path, node, text))
+        if isinstance(node, ast.expr | ast.stmt) and node.lineno == node.end_lineno:
+            found.extend(Mutant(path, node, text) for text in changes(node))
         for child in ast.iter_child_nodes(node):
             visit(child)
 

@@ -320,3 +320,29 @@ def test_wrong_methods_and_parts_of_slow_fibers_are_refused(leg, states):
         power(leg, states, slow_fibers=1.5)
     with pytest.raises(mb.ModelError, match="mass of 'soleus_r'"):
         power(leg, states, masses={"soleus_r": 0.0})
+
+
+POINTS = """<OpenSimDocument Version="40600"><Model name="two"><BodySet><objects><Body name="a"><mass>1</mass>
+<mass_center>0 0 0</mass_center><inertia>0.1 0.1 0.1 0 0 0</inertia></Body></objects></BodySet><JointSet><objects>
+<PinJoint name="j"><socket_parent_frame>/ground</socket_parent_frame>
+<socket_child_frame>/bodyset/a</socket_child_frame><coordinates>
+<Coordinate name="q"><default_value>0.4</default_value></Coordinate></coordinates></PinJoint></objects></JointSet>
+<ForceSet><objects><PointToPointSpring name="s"><socket_body1>/ground</socket_body1><socket_body2>/bodyset/a</socket_body2>
+<point1>0.3 0 0.1</point1>
+<point2>0.1 0.2 0</point2><stiffness>10</stiffness><rest_length>0.1</rest_length></PointToPointSpring></objects></ForceSet>
+</Model></OpenSimDocument>"""
+
+
+def test_records_of_forces_between_points_are_opensims(tmp_path):
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    (tmp_path / "two.osim").write_text(POINTS)
+    theirs, ours = opensim.Model(str(tmp_path / "two.osim")), mb.load_osim(tmp_path / "two.osim")
+    now = theirs.initSystem()
+    theirs.realizeAcceleration(now)
+    spring = theirs.getForceSet().get("s")
+    labels, values = spring.getRecordLabels(), spring.getRecordValues(now)
+    found = mb.biomechanics.forces_over(ours, mb.Table(np.linspace(0.0, 1.0, 6), {"q": np.full(6, 0.4)}))
+    assert list(found.labels) == [labels.get(i) for i in range(labels.size())]
+    row = [found[label][2] for label in found.labels]
+    assert_allclose(row, [values.get(i) for i in range(values.size())], atol=1e-12)

@@ -239,3 +239,16 @@ def test_display_sizes(record, make):
         shown = left
     if record.hides:
         assert shown == 0
+
+
+def test_marks_of_axes_and_edges_lie_along_them(make):
+    pair = Pair(make, "ConstantAngle")
+    state, angle = pair.randomize(), pair.constraint.set_axis_display_length(0.7)
+    first, second = [line for _, line in angle.marks(state)]
+    for line, axis in ((first, angle.get_base_axis(state)), (second, angle.get_follower_axis(state))):
+        same([line.point1, line.point2], [np.zeros(3), 0.7 * np.asarray(axis)])
+    pair = Pair(make, "LineOnLineContact")
+    state, edges = pair.randomize(), pair.constraint
+    first, second = [line for _, line in edges.marks(state)]
+    for line, X, half in ((first, edges.get_frame1(state), 0.4), (second, edges.get_frame2(state), 0.6)):
+        same([~X @ line.point1, ~X @ line.point2], [(-half, 0, 0), (half, 0, 0)])

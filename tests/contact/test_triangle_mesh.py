@@ -192,6 +192,18 @@ def test_a_large_mesh_is_made_quickly():
     assert time.process_time() - start < 3.0 and mesh.num_faces == 20 * 4**MANY
 
 
+def test_the_nearest_point_of_a_triangle_is_that_of_brute_force(rng):
+    """All seven regions, of which 4 to 6 are sides; where each is found by shares of two sides from the first corner."""
+    parts = set()
+    for _ in range(200):
+        a, b, c, x = rng.uniform(-1.0, 1.0, (4, 3))
+        v, w, part = mesh_tree.nearest_of_triangle(*map(tuple, (x, a, b, c)))
+        found = np.linalg.norm(x - a - v * (b - a) - w * (c - a))
+        assert found == pytest.approx(distance_to_triangles(np.array([[a, b, c]]), x)[0], abs=1e-12)
+        parts.add(part)
+    assert parts == set(range(7))
+
+
 @pytest.mark.parametrize("body", [icosphere, horseshoe, cube])
 def test_nearest_and_inside_are_those_of_brute_force(body, rng):
     """Normals of corners and edges decide what is inside; also for points whose nearest one is on a concave edge."""
@@ -300,7 +312,7 @@ def on_surface(inside, rng, count=4000):
     low, high = np.zeros(len(start)), np.full(len(start), 1e-3)
     while (grow := inside(start + high[:, None] * along) < 0.0).any():
         high[grow] *= 1.5
-    for _ in range(60):
+    for _ in range(200):
         middle = 0.5 * (low + high)
         is_in = inside(start + middle[:, None] * along) < 0.0
         low, high = np.where(is_in, middle, low), np.where(is_in, high, middle)

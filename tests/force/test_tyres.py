@@ -348,13 +348,16 @@ def test_a_wheel_stands_on_a_slope_and_rolls_onto_a_height_field():
     assert found[2] == pytest.approx(2e5 * depth, rel=1e-6)
     contact = tyre.calc_contact_point(state)
     np.testing.assert_allclose(contact, np.array((0.0, 0.0, 0.293)) - 0.293 * n[2] * n, atol=1e-9)
-    tilted = mb.Transform(mb.Rotation.about_axis(-np.arctan(slope), "y"))
+    across = mb.contact.HeightField(x, x, slope * np.outer(np.ones(6), x))
+    for road, angle, axis in ((field, -np.arctan(slope), "y"), (across, np.arctan(slope), "x")):
+        tilted = mb.Transform(mb.Rotation.about_axis(angle, axis))
 
-    def on_a_plane(forces, wheel, road=None):
-        return magic(forces, wheel, road_frame=tilted)
+        def on_a_plane(forces, wheel, road=None, tilted=tilted):
+            return magic(forces, wheel, road_frame=tilted)
 
-    _, other, same = rolling(on_a_plane, 0.0, lift=-0.02, spin=0.0)
-    np.testing.assert_allclose(same.calc_forces(other), tyre.calc_forces(state), atol=1e-6)
+        _, state, tyre = rolling(magic, 0.0, lift=-0.02, spin=0.0, road=road)
+        _, other, same = rolling(on_a_plane, 0.0, lift=-0.02, spin=0.0)
+        np.testing.assert_allclose(same.calc_forces(other), tyre.calc_forces(state), atol=1e-6)
     _, high, off = rolling(magic, lift=0.01, state_of_slip=(0.01, 0.02))
     assert not off.calc_forces(high).any()
 

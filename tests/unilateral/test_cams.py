@@ -186,6 +186,21 @@ def test_a_follower_above_its_cam_is_no_part_for_python(monkeypatch):
     assert motions.q[:, -1, 1] == pytest.approx(3.0 - 0.5 * G * 0.04, abs=1e-12)
 
 
+def test_followers_that_leave_their_lanes_at_each_bounce_take_the_steps_of_each_alone():
+    """Bounces are found one by one; how far a step goes after one follows from those before, which lanes have to keep."""
+    system, state, _ = machine(30.0, 0.7)
+    ensemble = mb.Ensemble(system, 2, state=state)
+    ensemble.q = [(0.0, 0.06), (0.0, 0.12)]
+    starts = [ensemble.get_state(i) for i in range(2)]
+    settings = {"accuracy": 1e-6, "report_interval": 0.3}
+    motions = ensemble.simulate(1.2, **settings)
+    for i in range(2):
+        alone = mb.simulate(system, starts[i], 1.2, integrator=mb.integrator.RungeKuttaMerson, **settings)
+        np.testing.assert_allclose(motions.q[i], alone.q, rtol=0, atol=1e-6)
+        assert motions.statistics["steps_taken"][i] == alone.statistics["steps_taken"]
+        assert len(motions[i].events) == len(alone.events) > 9
+
+
 def test_what_is_no_cam_is_refused():
     with pytest.raises(ModelError, match="first"):
         mb.contact.CamFollower(*_bodies(), ANGLES, LIFTS + 0.001 * ANGLES)

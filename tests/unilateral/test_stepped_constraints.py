@@ -176,3 +176,40 @@ def test_laws_are_sampled_between_steps_of_kernels(rng, monkeypatch):
     monkeypatch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
     for single, start in zip(singles, starts, strict=True):
         np.testing.assert_allclose(single.q, run(start).q, rtol=0, atol=1e-3)
+
+
+def test_measures_and_open_contacts_leave_states_in_lanes(rng):
+    """What measures remember, and where a stop is met, is as it is alone."""
+    system, state = mb.examples.double_pendulum.build()
+    matter = system.matter
+    mb.CompliantContactSubsystem(system)
+    rubber = mb.contact.Material(stiffness=1e5, dissipation=0.5, static_friction=0.5)
+    floor = mb.contact.Surface(mb.contact.HalfSpace((0, 1, 0)), rubber)
+    matter.ground.add_contact_surface(floor, mb.Transform(mb.Rotation(), (0, -1.9, 0)))
+    lower = matter.bodies["lower"]
+    lower.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.05), rubber))
+    mb.contact.EdgeEdge(matter.ground, mb.Transform((0, -50, 0)), 0.1, lower, mb.Transform(), 0.1)
+    stop = mb.contact.HardStopUpper(lower, 0, 0.6, 0.2)
+    angle = mb.measure.Coordinate(matter, lower)
+    largest, late = mb.measure.Maximum(matter, angle), mb.measure.Delay(matter, angle, 0.01)
+    state = system.realize_topology()
+    ensemble = mb.Ensemble(system, 9, state=state, threads=1)
+    u = rng.uniform(-1.0, 1.0, (9, 2))
+    u[0] = 0.0, 8.0
+    ensemble.q, ensemble.u = rng.uniform((0.6, -0.2), (0.9, 0.4), (9, 2)), u
+    steppers = []
+    for i in range(9):
+        stepper = mb.TimeStepper(system, TimeStepping(system, fixed_step_size=STEP))
+        stepper.initialize(ensemble.get_state(i))
+        steppers.append(stepper)
+    for _ in range(30):
+        ensemble.step(0.005, integrator=TimeStepping(system, fixed_step_size=STEP))
+        for stepper in steppers:
+            stepper.step(0.005)
+    for i, stepper in enumerate(steppers):
+        one, single = ensemble.get_state(i), stepper.state
+        system.realize(one)
+        np.testing.assert_allclose(one.q, single.q, rtol=0, atol=1e-5)
+        for measure in (largest, late):
+            np.testing.assert_allclose(measure.get_value(one), measure.get_value(single), rtol=0, atol=1e-5)
+        assert stop.calc_gap(one) > -1e-6

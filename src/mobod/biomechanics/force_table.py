@@ -123,6 +123,9 @@ def _record(model: Model, name: str, one: Any, element: Element) -> Record | Non
     if element.tag in ("BushingForce", "ExpressionBasedBushingForce", "FunctionBasedBushingForce"):
         ends = [text_of(element, f"socket_frame{k}").rpartition("/")[2] for k in (1, 2)]
         return _on_bodies(one, [f"{name}.{end}" for end in ends], one.default_integers[:2])
+    if element.tag in ("PointToPointSpring", "ExpressionBasedPointToPointForce"):
+        ends = [(text_of(element, f"socket_body{k}") or text_of(element, f"body{k}")).rpartition("/")[2] for k in (1, 2)]
+        return _between_points(one, [f"{name}.{end}" for end in ends])
     if element.tag == "SmoothSphereHalfSpaceForce":
         pair = one.get_body_sphere().index, one.get_body_half_space().index
         return _on_bodies(one, [f"{name}.Sphere", f"{name}.HalfSpace"], list(pair))
@@ -141,6 +144,18 @@ def _ligament(name: str, one: Any, element: Element) -> Record:
 
     ends = ("force_total", "length", "lengthening_speed", "strain", "strain_rate")
     return Record([f"{name}.{end}" for end in ends], find)
+
+
+def _between_points(one: Any, heads: list[str]) -> Record:
+    """Forces, and where they act in Ground."""
+    ends = (one.get_body1(), one.get_station1), (one.get_body2(), one.get_station2)
+
+    def find(state: State) -> Array:
+        bodies = one.calc_force_contribution(state)[0]
+        places = [body.find_station_location_in_ground(state, station(state)) for body, station in ends]
+        return np.ravel([[bodies[body.index][1], place] for (body, _), place in zip(ends, places, strict=True)])
+
+    return Record([f"{head}.{what}.{axis}" for head in heads for what in ("force", "point") for axis in "XYZ"], find)
 
 
 def _on_bodies(one: Any, heads: list[str], places: list[int]) -> Record:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
 
 import numpy as np
@@ -225,6 +226,7 @@ def test_couplings_stops_friction_and_frames_are_written(tmp_path):
     notes = model.save_mjcf(tmp_path / "s.xml")
     assert notes == ["where these start is left out: j", "constraints are MuJoCo's, which are soft"]
     text = (tmp_path / "s.xml").read_text()
+    assert re.findall(r"^( *)<body", text, re.MULTILINE) == re.findall(r"^( *)</body", text, re.MULTILINE)[::-1]
     assert 'polycoef="0.25 -2.0 0.0 0.0 0.0"' in text and 'frictionloss="0.2"' in text and 'range="-1.0 2.0"' in text
     mujoco = pytest.importorskip("mujoco")
     mujoco.MjModel.from_xml_path(str(tmp_path / "s.xml"))

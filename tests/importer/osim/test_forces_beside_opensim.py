@@ -15,6 +15,7 @@ FORCES = """<ForceSet name="forceset"><objects>
       <PathPoint name="b"><socket_parent_frame>/bodyset/b1</socket_parent_frame><location>0.3 -0.1 0</location></PathPoint>
     </objects></PathPointSet></GeometryPath>
     <linear_stiffness>200</linear_stiffness><slack_length>0.9</slack_length><damping_coefficient>20</damping_coefficient>
+    <transition_strain>0.4</transition_strain>
   </Blankevoort1991Ligament>
   <ExpressionBasedPathForce name="formula"><GeometryPath name="path"><PathPointSet name="points"><objects>
       <PathPoint name="a"><socket_parent_frame>/ground</socket_parent_frame><location>0.2 0 0</location></PathPoint>

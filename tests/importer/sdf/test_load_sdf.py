@@ -472,9 +472,9 @@ def test_inertials_are_turned_and_shifted(load):
         ("<box><size>1 2 3</size></box>", 6.0, (6.5, 5.0, 2.5), 0.0),
         ("<sphere><radius>2</radius></sphere>", 32 * math.pi / 3, (51.2 * math.pi / 3,) * 3, 0.0),
         (
-            "<ellipsoid><radii>1 1 2</radii></ellipsoid>",
-            8 * math.pi / 3,
-            (8 * math.pi / 3, 8 * math.pi / 3, 16 * math.pi / 15),
+            "<ellipsoid><radii>1 2 3</radii></ellipsoid>",
+            8 * math.pi,
+            (20.8 * math.pi, 16 * math.pi, 8 * math.pi),
             0.0,
         ),
         (
@@ -496,6 +496,17 @@ def test_inertia_is_calculated_from_shapes_where_the_file_asks_for_it(load, shap
     assert_allclose(np.asarray(properties.central_inertia), np.diag(moments), rtol=1e-12, atol=1e-12)
     given = load(model(f'<link name="a"><inertial auto="true"><mass>3</mass></inertial>{collision}</link>', version="1.11"))
     assert_allclose(given.bodies["a"].get_default_mass_properties().central_inertia.moments, 3.0 / mass * np.array(moments))
+
+
+def test_inertia_of_halves_of_a_box_is_that_of_the_whole(load):
+    half = "<geometry><box><size>0.5 2 3</size></box></geometry>"
+    halves = [
+        f'<collision name="{k}"><pose>{1 + 0.25 * k} 2 3 0 0 0</pose><density>1</density>{half}</collision>' for k in (-1, 1)
+    ]
+    one = load(model(f'<link name="a"><inertial auto="true"/>{"".join(halves)}</link>', version="1.11"))
+    properties = one.bodies["a"].get_default_mass_properties()
+    assert_allclose(properties.com, [1.0, 2.0, 3.0], rtol=1e-12)
+    assert_allclose(np.asarray(properties.central_inertia), np.diag([6.5, 5.0, 2.5]), rtol=1e-12, atol=1e-12)
 
 
 def test_shapes_are_drawn_and_collisions_are_data_or_touch(load):

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from ...algebra import vec3
 from ...algebra.memory import load3, load_spatial, store3
 from ...algebra.record import call_routine
-from ...algebra.scalar import load, store, zero
+from ...algebra.scalar import load, store, where, zero
 from ...compiling import generic
+from ...constraint.line_on_line_contact import overhang
 from ...constraint.protocol import POSITIONS
 from ...tree import constraints
 from ...tree.prescribed_mobilities import SOLVED
@@ -177,26 +178,31 @@ def add_equations(model: Any, space: Any) -> None:
 
 
 @generic
-def _rate(model: Any, space: Any, c: int, row: int) -> float:
+def _rate(model: Any, space: Any, c: int, row: int) -> Any:
     """The first row of a constraint times a row of ``vectors``, prescribed speeds among them."""
-    stop, total = _parting(model, space, c), 0.0
+    stop, total = _parting(model, space, c), zero(load(space.vectors, names.FREE, 0))
     for which in range(2):
         b = space.ties[c, which]
         while b != stop and b != 0:
             for s in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                total += _coefficient(model, c, 0, b, s) * space.vectors[row, space.place_of_speed[s]]
+                total = total + _coefficient(model, c, 0, b, s) * load(space.vectors, row, space.place_of_speed[s])
             b = model.parent[b]
     return total
 
 
 @generic
-def any_closes(model: Any, space: Any, h: float, row: int) -> bool:
-    """True if a gap would close within a step of size h at the speeds that there are, or at those in a row of ``vectors``."""
+def closing(model: Any, space: Any, h: Any, row: int) -> Any:
+    """1 where a gap would close within a step of size h at the speeds that there are, or at those in a row of ``vectors``."""
+    o = zero(h)
+    found = o
     for at in range(space.gaps.shape[0]):
         c, sign = space.gaps[at, 0], float(space.gaps[at, 1])
         call_routine(model.constraint_routine[c], model, c, POSITIONS)
         constraints.complete(model, c, POSITIONS)
         gap = sign * load(model.position_error, model.first_row[c], 0)
-        if gap + h * min(sign * _rate(model, space, c, names.SPEED), sign * _rate(model, space, c, row)) <= 0.0:
-            return True
-    return False
+        before, after = sign * _rate(model, space, c, names.SPEED), sign * _rate(model, space, c, row)
+        closes = where(gap + h * where(before < after, before, after) <= 0.0, o + 1.0, o)
+        if space.gaps[at, 2] == 1:
+            closes = where(overhang(model, c) > 0.0, o, closes)
+        found = found + closes
+    return found

@@ -128,7 +128,8 @@ class Space(NamedTuple):
     first_value: Any
     values: Any
     mirrored: Any
-    #: Paths of constraints, see `equations.find_ties`; constraints of open gaps, and the signs of these.
+    #: Paths of constraints, see `equations.find_ties`; constraints of open gaps, the signs of these, and 1
+    #: where edges may pass beside each other.
     ties: Any
     gaps: Any
     #: Its own block, see `algebra.pointers`.
@@ -136,7 +137,7 @@ class Space(NamedTuple):
 
 
 def make_space(
-    fields: Any, ny: int, elements: Sequence[tuple[int, int]], joints: Any, ties: Any, gaps: Sequence[tuple[int, int]]
+    fields: Any, ny: int, elements: Sequence[tuple[int, int]], joints: Any, ties: Any, gaps: Sequence[tuple[int, int, int]]
 ) -> Space:
     """For a tree of bodies, force elements whose surfaces are stepped, forces on single mobilities, constraints and gaps."""
     parents, first_u, num_u = fields["parent"], fields["first_u"], fields["num_u"]
@@ -200,7 +201,7 @@ def make_space(
         np.zeros(masses + _ROOM),
         np.zeros(masses + _ROOM),
         ties,
-        np.array(gaps, np.int64).reshape(-1, 2),
+        np.array(gaps, np.int64).reshape(-1, 3),
         np.zeros(0, np.int64),
     )
     return with_block(made)

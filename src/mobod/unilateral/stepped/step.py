@@ -18,7 +18,7 @@ from ...compiling import apart, generic, routine
 from ...mobilizer.q_rates import find_q_dot
 from ...tree.project import any_positive
 from . import space as names
-from .equations import add_equations, any_closes
+from .equations import add_equations, closing
 from .joints import find_pushes
 from .points import find_points, place_all, recall, remember, renew_limits
 from .solve import find_problem, push_free, solve, solve_in_lanes, weigh
@@ -94,7 +94,7 @@ def step_one(model: Any, block: int, to: int) -> int:
     place_all(model, space)
     find_points(model, space, h, 0)
     pushed = _begin(model, space, h)
-    if any_closes(model, space, h, names.FREE):
+    if closing(model, space, h, names.FREE) > 0.0:
         return names.CLOSES
     if space.counts[names.POINTS] > 0 or pushed:
         add_equations(model, space)
@@ -121,7 +121,7 @@ def step_one(model: Any, block: int, to: int) -> int:
         if pushed:
             weigh(model, space)
             push_free(space)
-    if result != names.FREE and any_closes(model, space, h, result):
+    if result != names.FREE and closing(model, space, h, result) > 0.0:
         return names.CLOSES
     _end(model, space, result, h, to)
     return 0
@@ -145,10 +145,19 @@ def _stands_alone(space: Any) -> bool:
 
 @generic
 def _is_tied(model: Any, space: Any) -> bool:
-    """True if equations of constraints are to be solved with a state's points, or gaps to be looked at."""
-    return space.gaps.shape[0] > 0 or (
-        model.num_groups[0] > 0 and (space.counts[names.POINTS] > 0 or space.joints.shape[0] > 0)
-    )
+    """True if equations of constraints are to be solved with a state's points, or with what joints do."""
+    return bool(model.num_groups[0] > 0 and (space.counts[names.POINTS] > 0 or space.joints.shape[0] > 0))
+
+
+@generic
+def _leave(wide: Any, who: Any, mark: Any, bits: int) -> int:
+    """States that are marked take part no more; their *bits*, each moved to its place."""
+    store(wide.vectors, names.SCRATCH, 0, mark)
+    left = 0
+    for lane in range(8):
+        if who[lane] != 0 and load_lane(wide.vectors, names.SCRATCH, 0, lane) > 0.0:
+            left, who[lane] = left | (bits << lane), 0
+    return left
 
 
 @apart
@@ -262,6 +271,8 @@ def step_eight(model: Any, block: int, to: int) -> int:
     place_all(model, wide)
     alone = _find_alone(model, words, who, wide.measures)
     pushed = _begin(model, wide, h)
+    if wide.gaps.shape[0] > 0:
+        alone = alone | _leave(wide, who, closing(model, wide, h, names.FREE), 1)
     _share_rows(wide, words, who, slots, owners)
     if wide.counts[names.POINTS] > 0:
         _gather(wide, words, who, slots)
@@ -271,10 +282,9 @@ def step_eight(model: Any, block: int, to: int) -> int:
         missed = solve_in_lanes(wide)
         result = names.NEW
         if any_positive(missed):
-            store(wide.vectors, names.SCRATCH, 0, missed)
-            for lane in range(8):
-                if who[lane] != 0 and load_lane(wide.vectors, names.SCRATCH, 0, lane) > 0.0:
-                    alone, who[lane] = alone | (1 << lane) | (1 << (lane + MISSED_BITS)), 0
+            alone = alone | _leave(wide, who, missed, 1 | (1 << MISSED_BITS))
+        if wide.gaps.shape[0] > 0:
+            alone = alone | _leave(wide, who, closing(model, wide, h, result), 1)
     elif pushed:
         weigh(model, wide)
         push_free(wide)

@@ -99,7 +99,7 @@ class Stepped:
         tree = state.tree
         used = [(one.element, rigid) for one, rigid in zip(self.elements, self._rigid, strict=True) if one.surfaces]
         joints, contacts = joints_of(self._system.all_forces(), tree), self._system.get_matter_subsystem().unilateral_contacts
-        gaps = [(one.normal.index, int(one.get_sign_convention())) for one in contacts]
+        gaps = [(one.normal.index, int(one.get_sign_convention()), int(one.may_be_beside)) for one in contacts]
         made = make_space(tree.fields, len(state.y_values), used, joints, find_ties(tree.fields), gaps)
         self.space = with_block(made, step_one.address())
 
