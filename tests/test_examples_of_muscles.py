@@ -22,9 +22,13 @@ def test_the_arm_rests_where_moments_balance():
 
 
 def test_the_jump_is_a_throw():
-    """While the foot is off the floor the mass center falls freely, and rises by v^2 / 2 g."""
+    """While the foot is off the floor the mass center falls freely, and rises by v^2 / 2 g.
+
+    Fibers relax so fast that stability bounds the steps, of which few are tried in vain.
+    """
     system, state = leg_jumps.build()
     motion = mb.simulate(system, state, leg_jumps.TIME, accuracy=1e-5, report_interval=0.01)
+    assert motion.statistics["error_test_failures"] < 0.06 * motion.statistics["steps_attempted"]
     matter, shank = system.matter, system.matter.bodies["shank"]
     height, speed, foot = [], [], []
     for one in motion.states:

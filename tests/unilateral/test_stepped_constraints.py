@@ -5,6 +5,7 @@ import pytest
 
 import mobod as mb
 from mobod.integrator import TimeStepping
+from mobod.unilateral.stepped import space
 
 STEP = 2e-3
 
@@ -213,3 +214,18 @@ def test_measures_and_open_contacts_leave_states_in_lanes(rng):
         for measure in (largest, late):
             np.testing.assert_allclose(measure.get_value(one), measure.get_value(single), rtol=0, atol=1e-5)
         assert stop.calc_gap(one) > -1e-6
+
+
+@pytest.mark.filterwarnings("ignore:surfaces start deep")
+def test_room_is_made_in_steps_from_python_too(rng, monkeypatch):
+    """Which give up a step without it, and call again."""
+    for _ in range(6):
+        try:
+            system, state = machine(rng)
+        except mb.ConvergenceError:
+            continue
+        expected, _ = rows_of(system, state, 12)
+        with monkeypatch.context() as patch:
+            patch.setattr(space, "_ROOM", 1)
+            rows, _ = rows_of(system, state, 12)
+        np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-4 * np.abs(rows).max())

@@ -264,6 +264,7 @@ class LaneRuns:
             plan[rk.FORESEEN] = integrator.counts[rk.FORESEEN]
         #: Whether a state can go on alone from where a step in a lane begins: the errors of Verlet's depend on the step before.
         self.hands_over = not (iterates and integrator.fixed_step_size is None)
+        plan[rk.RELAXES] = len(state.z_values) > 0
         plan[rk.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
         plan[rk.ENDS_AT_STAGE] = integrator.counts[rk.ENDS_AT_STAGE]
         plan[rk.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]

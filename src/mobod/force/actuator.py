@@ -26,7 +26,7 @@ from ..value.stage import Stage
 from .pools import number, numbers3
 from .subsystem import GeneralForceSubsystem
 from .through_transmission import ThroughTransmission
-from .transmission.base import Functions, Transmission, check_transmission
+from .transmission.base import Functions, Transmission
 
 #: What z is, the element's first integer.
 NONE, INTEGRATOR, FILTER = 0, 1, 2
@@ -79,7 +79,7 @@ def rate(model: Any, i: int, x: int, z: int) -> Any:
     return where(a <= number(model, x + Z_RANGE), where(f < 0.0, o, f), f)
 
 
-def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:
+def _make(functions: Functions, with_z: bool) -> tuple[Callable[..., Any]]:
     length, speed, apply = functions
 
     @generic
@@ -99,7 +99,7 @@ def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:
 
     made = add_with_z if with_z else add
     made.__module__, made.__qualname__ = length.__module__, f"actuator.{made.__name__}"
-    return made
+    return (made,)
 
 
 class Actuator(ThroughTransmission):
@@ -188,13 +188,9 @@ class Actuator(ThroughTransmission):
             raise ModelError(f"dynamics of {whose} is None, 'integrator' or 'filter', not {dynamics!r}")
         numbers.append(checks.positive(f"time_constant of {whose}", time_constant))
         numbers.append(np.inf if period is None else checks.positive(f"period of {whose}", period))
-        through = check_transmission(forces, transmission)
-        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._transmission, of_z = through, _DYNAMICS[dynamics]
+        of_z = _DYNAMICS[dynamics]
         self._activates = of_z != NONE
-        through.serve(self)
-        self.default_integers = [of_z, *through.integers]
-        self.default_numbers = [*numbers, *through.numbers]
+        self._connect(forces, transmission, [of_z], numbers, disabled_by_default, name)
 
     get_default_control, set_default_control, get_control, set_control = parameters.scalar(
         "control", "", checks.finite, "the control: what the gain is multiplied by", invalidates=Stage.DYNAMICS

@@ -1,8 +1,8 @@
-"""Forces of a control through a transmission: the transmission, and an activation that is a z or none."""
+"""Forces along a transmission; and those of a control, with an activation that is a z or none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..compiling import Routine
@@ -12,41 +12,46 @@ from ..state.state import State
 from ..value import checks
 from .base import Force
 from .routines import by_address
-from .transmission.base import Functions, Transmission
+from .subsystem import GeneralForceSubsystem
+from .transmission.base import Functions, Transmission, check_transmission
 
 _routines: dict[tuple[Callable[..., Any], Functions, bool], Routine] = {}
 
 
-class ThroughTransmission(Force):
-    """A force of a control and of a transmission's length and speed; its user's class has the law.
+class AlongTransmission(Force):
+    """A force along a transmission: an element's integers and numbers end with the transmission's, its ratio first.
 
-    `make` is a static function of the class: ``make(functions, with_z)`` gives the element's kernel for a kind of transmission.
+    `make` is a static function of the class: ``make(functions, with_z)`` gives the element's functions, as `by_address` takes
+    them, for a kind of transmission.
     """
 
     INNER = frozenset({"make", "num_z"})
-    reads_positions_only = False
-    make: Callable[[Functions, bool], Callable[..., Any]]
+    make: Callable[[Functions, bool], tuple[Callable[..., Any], ...]]
 
     _transmission: Transmission
-    _activates: bool
+
+    def _connect(
+        self,
+        forces: GeneralForceSubsystem,
+        transmission: Any,
+        integers: Sequence[int],
+        numbers: Sequence[float],
+        disabled_by_default: bool,
+        name: str | None,
+    ) -> None:
+        through = check_transmission(forces, transmission)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self._transmission = through
+        through.serve(self)
+        self.default_integers, self.default_numbers = [*integers, *through.integers], [*numbers, *through.numbers]
 
     @property
     def routine(self) -> Routine:  # type: ignore[override]
         """Its routine, compiled when a model first has such a force with a transmission of this kind."""
-        key = self.make, self._transmission.FUNCTIONS, self._activates
+        key = self.make, self._transmission.FUNCTIONS, self.num_z > 0
         if key not in _routines:
-            _routines[key] = by_address(self.make(*key[1:]), with_z=self._activates)
+            _routines[key] = by_address(*self.make(*key[1:]), with_z=key[2])
         return _routines[key]
-
-    @property
-    def num_z(self) -> int:  # type: ignore[override]
-        """One where it has an activation of its own."""
-        return int(self._activates)
-
-    @property
-    def reads_z(self) -> bool:  # type: ignore[override]
-        """True if it has an activation of its own."""
-        return self._activates
 
     @property
     def reads_time(self) -> bool:
@@ -74,6 +79,24 @@ class ThroughTransmission(Force):
         """The transmission's speed. Needs VELOCITY."""
         self._check(state, "calc_speed")
         return self._transmission.calc_speed(state)
+
+
+class ThroughTransmission(AlongTransmission):
+    """A force of a control and of a transmission's length and speed; its user's class has the law."""
+
+    reads_positions_only = False
+
+    _activates: bool
+
+    @property
+    def num_z(self) -> int:  # type: ignore[override]
+        """One where it has an activation of its own."""
+        return int(self._activates)
+
+    @property
+    def reads_z(self) -> bool:  # type: ignore[override]
+        """True if it has an activation of its own."""
+        return self._activates
 
     def get_activation(self, state: State) -> float | None:
         """Its z in this state, None where it has none. Needs MODEL."""

@@ -5,21 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.scalar import load, store
-from ..compiling import Routine, generic
-from ..decoration.rubber_band_line import Line
-from ..state.state import State
+from ..compiling import generic
 from . import mobility_dry_friction as law
-from .base import Force
 from .pools import number
-from .routines import by_address
 from .subsystem import GeneralForceSubsystem
-from .transmission.base import Functions, Transmission, check_transmission
+from .through_transmission import AlongTransmission
+from .transmission.base import Functions, Transmission
 
 #: After the law's numbers the transmission's, of which its ratio is the first.
 RATIO = law.TRANSITION + 1
 
 
-def _make(functions: Functions) -> tuple[Any, Any, Any]:
+def _make(functions: Functions, with_z: bool) -> tuple[Any, Any, Any]:
     _, speed, apply = functions
 
     @generic
@@ -45,10 +42,7 @@ def _make(functions: Functions) -> tuple[Any, Any, Any]:
     return add, law.energy, power
 
 
-_routines: dict[Functions, Routine] = {}
-
-
-class TransmissionFriction(Force):
+class TransmissionFriction(AlongTransmission):
     """Friction along a transmission: it holds up to a force, and slides at it. Its bristle is a z.
 
     Parameters
@@ -63,6 +57,7 @@ class TransmissionFriction(Force):
     name : str, optional
     """
 
+    make = staticmethod(_make)
     num_z = 1
     reads_z = True
 
@@ -77,24 +72,5 @@ class TransmissionFriction(Force):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        through = check_transmission(forces, transmission)
-        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._transmission = through
-        through.serve(self)
         numbers = [float(friction_force), 1.0, 0.0, float(deflection), float(transition_velocity)]
-        self.default_integers, self.default_numbers = list(through.integers), [*numbers, *through.numbers]
-
-    @property
-    def routine(self) -> Routine:  # type: ignore[override]
-        """Its routine, compiled when a model first has friction along a transmission of this kind."""
-        functions = self._transmission.FUNCTIONS
-        if functions not in _routines:
-            _routines[functions] = by_address(*_make(functions), with_z=True)
-        return _routines[functions]
-
-    def calc_lines(self, state: State) -> list[Line]:
-        """The transmission's, where it is a path."""
-        return self._transmission.calc_lines(state)
-
-    def reach(self) -> tuple[list[int], list[int]] | None:
-        return self._transmission.reach()
+        self._connect(forces, transmission, [], numbers, disabled_by_default, name)

@@ -14,17 +14,15 @@ import numpy as np
 
 from ..algebra.arrays import ArrayLike
 from ..algebra.scalar import where, zero
-from ..compiling import Routine, generic
-from ..decoration.rubber_band_line import Line
+from ..compiling import generic
 from ..state import parameters
 from ..state.state import State
 from ..value import checks
 from .actuator import checked_range
-from .base import Force
 from .pools import number
-from .routines import by_address
 from .subsystem import GeneralForceSubsystem
-from .transmission.base import Functions, Transmission, check_transmission
+from .through_transmission import AlongTransmission
+from .transmission.base import Functions, Transmission
 
 #: Numbers: k, d, c, then the two bounds of rest, k1 and k2, d1 and d2, then the ratio.
 STIFFNESS, DAMPING, DISSIPATION, REST, HIGHER_STIFFNESS, HIGHER_DAMPING, RATIO = 0, 1, 2, 3, 5, 7, 9
@@ -66,7 +64,7 @@ def stored(model: Any, x: int, s: Any) -> Any:
     return s * s * (0.5 * number(model, x + STIFFNESS) + s * (k1 / 3.0 + s * 0.25 * k2))
 
 
-def _make(functions: Functions) -> tuple[Any, Any, Any]:
+def _make(functions: Functions, with_z: bool) -> tuple[Any, Any, Any]:
     length, speed, apply = functions
 
     @generic
@@ -92,17 +90,7 @@ def _make(functions: Functions) -> tuple[Any, Any, Any]:
     return add, energy, power
 
 
-_routines: dict[Functions, Routine] = {}
-
-
-def _routine_of(functions: Functions) -> Routine:
-    """The routine of a kind of transmission: compiled when a model first has a spring along it."""
-    if functions not in _routines:
-        _routines[functions] = by_address(*_make(functions))
-    return _routines[functions]
-
-
-class TransmissionSpring(Force):
+class TransmissionSpring(AlongTransmission):
     """A spring and a damper along a transmission: an elastic tendon, a spring between coupled joints.
 
     Parameters
@@ -154,6 +142,8 @@ class TransmissionSpring(Force):
     array([ 1., -1.])
     """
 
+    make = staticmethod(_make)
+
     def __init__(
         self,
         forces: GeneralForceSubsystem,
@@ -173,11 +163,7 @@ class TransmissionSpring(Force):
         numbers += checked_range(f"rest_range of {whose}", rest_range)
         for what, pair in (("higher_stiffness", higher_stiffness), ("higher_damping", higher_damping)):
             numbers += checks.array(f"{what} of {whose}", pair, (2,)).tolist()
-        through = check_transmission(forces, transmission)
-        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._transmission = through
-        through.serve(self)
-        self.default_integers, self.default_numbers = list(through.integers), [*numbers, *through.numbers]
+        self._connect(forces, transmission, [], numbers, disabled_by_default, name)
 
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
         "stiffness", "force/length", checks.finite, "the stiffness"
@@ -188,37 +174,6 @@ class TransmissionSpring(Force):
     get_default_dissipation, set_default_dissipation, get_dissipation, set_dissipation = parameters.scalar(
         "dissipation", "time/length", checks.not_negative, "the dissipation of the spring, as of a stop"
     ).accessors()
-
-    @property
-    def routine(self) -> Routine:  # type: ignore[override]
-        """Its routine."""
-        return _routine_of(self._transmission.FUNCTIONS)
-
-    def calc_lines(self, state: State) -> list[Line]:
-        """The transmission's, where it is a path."""
-        return self._transmission.calc_lines(state)
-
-    @property
-    def reads_time(self) -> bool:
-        """The path's functions are of coordinates."""
-        return False
-
-    def reach(self) -> tuple[list[int], list[int]] | None:
-        return self._transmission.reach()
-
-    def get_transmission(self) -> Transmission:
-        """Its transmission."""
-        return self._transmission
-
-    def calc_length(self, state: State) -> float:
-        """The transmission's length. Needs POSITION."""
-        self._check(state, "calc_length")
-        return self._transmission.calc_length(state)
-
-    def calc_speed(self, state: State) -> float:
-        """The transmission's speed. Needs VELOCITY."""
-        self._check(state, "calc_speed")
-        return self._transmission.calc_speed(state)
 
     def calc_force(self, state: State) -> float:
         """The force along the transmission; zero where it is disabled. Needs VELOCITY."""

@@ -308,6 +308,7 @@ class TimeStepping(Integrator):
         while True:
             if self._stepped.space is None or self._stepped.space.tries.shape[1] != len(state.y_values):
                 self._stepped.begin(state)
+                self.quick = None  # which has the arrays from before
             space = self._stepped.space
             assert space is not None
             status = self._call(steps.advance, *self.arguments(), times, results, energies)
@@ -315,6 +316,7 @@ class TimeStepping(Integrator):
             if status != steps.NO_ROOM:
                 break
             self._stepped.enlarge()
+            self.quick = None
         if status == steps.CLOSES:
             self._at_end = False
             status = self._one_step(float(times[self.counts[rk.REPORT]]))

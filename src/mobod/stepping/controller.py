@@ -1,8 +1,9 @@
 """The sizes of steps: of the next attempt, after one that is taken, and after one in vain; of one state at a time.
 
-    error of order p   the next step is h min(5, 0.8 (accuracy / error)^(1 / p)), after a failed attempt at least h / 10
+    error of order p    the next step is h min(5, 0.8 r^(1 / p)), r = accuracy / error, after a failed attempt at least h / 10
+    where z relax       h min(5, (0.8^p r)^(0.3 / p) (r / r_before)^(0.4 / p)): both rest at errors of 0.8^p of the accuracy
 
-Source: Hairer, Norsett and Wanner 1993, II.4.
+Sources: Hairer, Norsett and Wanner 1993, II.4; Gustafsson 1991, ACM Trans. Math. Softw. 17, 533; Hairer and Wanner 1996, IV.2.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from .record import (
     PROJECTION_FAILURES,
     REACHED,
     REALIZATION_FAILURES,
+    RELAXES,
     SIZE,
     STEP,
     STEP_TOO_SMALL,
@@ -89,14 +91,16 @@ def accept(run: Any, lane: int, error: float, controlled: bool) -> None:
         return
     growth = 5.0
     if error > 0.0:
-        order = run.plan[ERROR_ORDER]
-        growth = min(5.0, 0.8 * (run.settings[ACCURACY] / error) ** (1.0 / order))
-        # what rests on stiff contacts lets steps grow until they are not stable, fails, and begins anew: by the change of
-        # errors too they come to that length and stay there (Gustafsson 1991, ACM Trans. Math. Softw. 17, 533; Hairer and
-        # Wanner 1996, IV.2)
         part, last = error / run.settings[ACCURACY], load_lane(control, LAST_ERROR, 0, lane)
-        if run.plan[LIMITER] != 0 and not limited and strain > MOST_STRAIN and last > 0.0:
-            growth = min(5.0, 0.8 * (last**0.4 / part**0.7) ** (1.0 / order))
+        power, touches = 1.0 / run.plan[ERROR_ORDER], run.plan[LIMITER] != 0
+        growth = 0.8 * (run.settings[ACCURACY] / error) ** power
+        # by the change of errors too, steps that stability bounds come to their length and stay there, else they grow until
+        # they fail and begin anew; what touches bounces first, and then oscillates: it is calm at smaller errors
+        oscillates = touches and strain > MOST_STRAIN
+        if last > 0.0 and not limited and (oscillates or (run.plan[RELAXES] != 0 and not touches)):
+            calm, least = (0.8, 0.0) if touches else (0.8**0.3, 0.1)
+            growth = calm * (max(last, least) ** 0.4 / part**0.7) ** power
+        growth = min(5.0, growth)
         store_lane(control, LAST_ERROR, 0, lane, part)
     # small changes of the step are skipped; a step clipped by the end, or by what is near, says nothing about the next
     cut = limited or load_lane(control, CLIPPED, 0, lane) > 0.0

@@ -60,9 +60,9 @@ WANTED, ERROR_ORDER, PROJECTION, FORESEEN = range(4, 8)
 #: quaternions.
 ENDS_AT_STAGE, MEAN_NORM, PROJECT_REPORTS, NO_INTERPOLATION, PLAIN_RATES, QUATERNIONS = range(8, 14)
 #: Whether mobility forces are held beside those of the elements; addresses of what adds others, and of what Python keeps from
-#: step to step, or 0.
-HOLDS, CONTROLLER, KEEPER = range(14, 17)
-PLAN_SIZE = 17
+#: step to step, or 0; 1 where there are z, such as muscles' fibers, which relax so fast that stability bounds steps.
+HOLDS, CONTROLLER, KEEPER, RELAXES = range(14, 18)
+PLAN_SIZE = 18
 
 # ---------------------------------------------------------------------------------------------- `counts` of one state, after it
 

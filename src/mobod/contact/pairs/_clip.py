@@ -50,7 +50,10 @@ _ENDS = 16
 #: second on its end; between them on both, in part.
 _STEEP, _LEVEL = 0.9, 0.99
 #: The most by which a force leans to the side, of that of an end: a segment along the edge gets over it at once.
-_MOST_LEAN = 0.1
+MOST_LEAN = 0.1
+#: The part of a sharp edge that is within another, from which on it is cut there, and beyond it, from which on it is so just
+#: there: at first it is pushed off by nothing.
+_BEGUN = 0.05
 #: The least part of a segment that is told from none, by S.
 _LEAST_LEFT = 1e-3
 #: The share of a cut that bears nothing.
@@ -187,10 +190,20 @@ def length(v: Any) -> Any:
 
 
 @generic
-def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
+def _cut_off(t: Any, begun: float) -> Any:
+    """The part of a segment that is cut off where t of it is beyond an edge, or -t within it, and its slope."""
+    if t >= begun:
+        return t, 0.0 * t + 1.0
+    if t <= -begun:
+        return 0.0 * t, 0.0 * t
+    return (t + begun) * (t + begun) / (4.0 * begun), (t + begun) / (2.0 * begun)
+
+
+@generic
+def clip_segment(model: Any, core: Any, which: int, lane: int, begun: float) -> Any:
     """Cut the segment between the first two corners as well: how many points are left, and which part of its length.
 
-    Then, for either end, by what a way of the segment takes from that part.
+    Then, for either end, by what a way of the segment takes from that part. An end is cut from *begun* on, see `_cut_off`.
     """
     rows, flat = model.contact_point, (1.0, 0.0)
     sides = num_corners(model, core, which)
@@ -200,7 +213,7 @@ def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
     m = vec3.cross(vec3.sub(second, start), vec3.sub(third, start))
     x, y = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
     o = 0.0 * x[0]
-    low, high = o, o + 1.0
+    low, high = o, o
     off_low, off_high = (o, o, o), (o, o, o)
     along = vec3.sub(y, x)
     a = corner(model, core, which, sides - 1, flat)
@@ -210,15 +223,16 @@ def clip_segment(model: Any, core: Any, which: int, lane: int) -> Any:
         dx, dy = vec3.dot(out, vec3.sub(x, a)), vec3.dot(out, vec3.sub(y, a))
         if dx > 0.0 and dy > 0.0:
             return 0, o, off_low, off_high
-        if dx > 0.0:
-            t = dx / (dx - dy)
+        if dx > dy:
+            t, rate = _cut_off(dx / (dx - dy), begun)
             if t > low:
-                low, off_low = t, vec3.scale(1.0 / (dx - dy), out)
-        elif dy > 0.0:
-            t = dx / (dx - dy)
-            if t < high:
-                high, off_high = t, vec3.scale(1.0 / (dy - dx), out)
+                low, off_low = t, vec3.scale(rate / (dx - dy), out)
+        elif dy > dx:
+            t, rate = _cut_off(dy / (dy - dx), begun)
+            if t > high:
+                high, off_high = t, vec3.scale(rate / (dy - dx), out)
         a = b
+    high = 1.0 - high
     if low > high:
         return 0, o, off_low, off_high
     store3_lane(rows, 0, FORCE, lane, vec3.add_scaled(x, low, along))
@@ -255,9 +269,9 @@ def ends_shares(a: Any, b: Any, left: Any, power: float) -> Any:
 
 
 @generic
-def lean(m: Any, part: Any, off: Any) -> Any:
-    """The vector of a cut's force, over the force of an end alone: its share along m, and to the side at most a tenth."""
-    return vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(1.0 + vec3.dot(off, off) / _MOST_LEAN**2), off)
+def lean(m: Any, part: Any, off: Any, most: float) -> Any:
+    """The vector of a cut's force, over the force of an end alone: its share along m, and to the side at most *most*."""
+    return vec3.add_scaled(vec3.scale(part, m), 1.0 / sqrt(1.0 + vec3.dot(off, off) / (most * most)), off)
 
 
 @generic
@@ -304,7 +318,7 @@ def _bearing(
             store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, v)))
             store_lane(rows, i, FORCE + 3, lane, 4.0 * i)
         here = FORCE
-        n, left, off_first, off_second = clip_segment(model, core, which, lane)
+        n, left, off_first, off_second = clip_segment(model, core, which, lane, 0.0)
     elif kind == CONVEX_HULL or kind == CYLINDER or (kind == BRICK and x * y * z > 0.0):
         its = face_feature(model, other, bare3(d), near)[4]
         n = num_corners(model, other, its)
@@ -333,7 +347,7 @@ def _bearing(
         names = (0.0, 4.0) if sign > 0.0 else (8.0, 12.0)
         a, b = level - vec3.dot(m, x1) + r, level - vec3.dot(m, x2) + r
         cut = (x1, x2), (a, b), left, (off_first, off_second), ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
-        return _bear_segment(model, pair, R, p, m, sign, r, cut, k, names, False)
+        return _bear_segment(model, pair, R, p, m, sign, r, cut, k, names, (False, MOST_LEAN))
     count, edge = begin, share
     if n > 0:
         edge = length(vec3.sub(load3_lane(rows, 0, here, lane), load3_lane(rows, n - 1, here, lane)))
@@ -363,7 +377,7 @@ def cut_edge(model: Any, pair: Pair, face: Any, core: Any, other: Any, Q: Any, q
     for i in range(2):
         v = end_of(model, other, edge, i)
         store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, (v[0] + o, v[1] + o, v[2] + o))))
-    n, left, off_first, off_second = clip_segment(model, core, face[4], lane)
+    n, left, off_first, off_second = clip_segment(model, core, face[4], lane, _BEGUN)
     level, ends = vec3.dot(m, face[1]), (load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane))
     a, b = level - vec3.dot(m, ends[0]), level - vec3.dot(m, ends[1])
     square, shares = o - 1.0, (o, o, o, o)
@@ -374,7 +388,9 @@ def cut_edge(model: Any, pair: Pair, face: Any, core: Any, other: Any, Q: Any, q
 
 
 @apart
-def bear_edge(model: Any, pair: Pair, face: Any, R: Any, p: Any, other: Any, sign: float, edge: Any, cut: Any, k: Any) -> int:
+def bear_edge(
+    model: Any, pair: Pair, face: Any, R: Any, p: Any, core: Any, other: Any, sign: float, edge: Any, cut: Any, k: Any
+) -> int:
     """Rows of the ends of an edge that `cut_edge` has cut; a corner has one number, whichever of its edges bears."""
     off = cut[3]
     first, second = corner_number(other, edge, 0), corner_number(other, edge, 1)
@@ -384,17 +400,22 @@ def bear_edge(model: Any, pair: Pair, face: Any, R: Any, p: Any, other: Any, sig
         second = 8192 * (edge[4] + 1) + 1
     base = _EDGE + (0.0 if sign > 0.0 else _SECOND) + (face[4] % 32) * _BY
     names = base + first, base + second
-    return _bear_segment(model, pair, R, p, face[2], sign, 0.0, cut, k, names, True)
+    most = MOST_LEAN if core[0] == CYLINDER else 1.0
+    return _bear_segment(model, pair, R, p, face[2], sign, 0.0, cut, k, names, (True, most))
 
 
 @generic
 def _bear_segment(
-    model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, cut: Any, k: Any, names: Any, sharp: bool
+    model: Any, pair: Pair, R: Any, p: Any, m: Any, sign: float, r: float, cut: Any, k: Any, names: Any, leans: Any
 ) -> int:
-    """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0."""
+    """Rows of a segment's two ends, or cuts: spheres of radius *r* by HERTZ, corners where that is 0.
+
+    *leans* says if a cut goes along an edge, so that its depth changes, and the most by which its force leans.
+    """
+    sharp, most = leans
     ends, (a, b), left, off, (part_a, part_b, rise_a, rise_b) = cut
     slope = 0.0 * a
-    if sharp and left > _LEAST_LEFT:  # a cut that goes along an edge changes its depth; what is round goes off it
+    if sharp and left > _LEAST_LEFT:  # what is round goes off an edge instead
         slope = (a - b) / left
     count, weight = k
     for i in range(2):
@@ -402,11 +423,13 @@ def _bear_segment(
         if i == 1:
             v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b - part_b * slope
         if depth > 0.0 and part > NO_SHARE:
-            g = lean(m, part, vec3.scale(rise, way))
-            part = sqrt(vec3.dot(g, g))
-            n = vec3.scale(sign / part, mat33.mul_vec(R, g))
-            part = weight * part
+            g = lean(m, part, vec3.scale(rise, way), most)
+            size = sqrt(vec3.dot(g, g))
+            n = vec3.scale(sign / size, mat33.mul_vec(R, g))
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
+            if sharp:  # a force of |g|, and the energy of the share alone
+                depth, size = depth * part / size, size * size / part
+            part = weight * size
             if r > 0.0:
                 k = 1.0 / (r * part * part)
                 put_point(model, pair, count, point, n, depth, HERTZ, k, k, 0)

@@ -228,6 +228,63 @@ def edge_feature(model: Any, core: Any, d: Any, v: int, near: float, second: boo
 
 
 @generic
+def num_edges(model: Any, core: Any, v: int) -> int:
+    """At a vertex of a polyhedron."""
+    if core[0] == CONVEX_HULL:
+        begin, end = list_of(model, core, NEIGHBOURS, v)
+        return end - begin
+    return 3
+
+
+@generic
+def edge_at(model: Any, core: Any, v: int, k: int) -> Any:
+    """Edge k at a vertex of a polyhedron: an EDGE away from there."""
+    if core[0] == CONVEX_HULL:
+        begin, _ = list_of(model, core, NEIGHBOURS, v)
+        other, here = model.contact_integers[begin + k], vertex(model, core, v)
+        e = vec3.sub(vertex(model, core, other), here)
+        return EDGE, here, vec3.scale(1.0 / sqrt(vec3.dot(e, e)), e), 0.0, 4096 * min(other, v) + max(other, v)
+    up = v % 2, v // 2 % 2, v // 4 % 2
+    i, j = (1, 2, 0)[k], (2, 0, 1)[k]
+    b = (core[3] if up[0] else -core[3], core[4] if up[1] else -core[4], core[5] if up[2] else -core[5])
+    o, away = 0.0, -1.0 if up[k] else 1.0
+    which = k + 1 + 4 * up[i] + 8 * up[j]
+    if k == 0:
+        return EDGE, (o, b[1], b[2]), (away, o, o), o, which
+    if k == 1:
+        return EDGE, (b[0], o, b[2]), (o, away, o), o, which
+    return EDGE, (b[0], b[1], o), (o, o, away), o, which
+
+
+@generic
+def face_at(model: Any, core: Any, edge: Any, d: Any, second: bool) -> Any:
+    """The face of a polyhedron at an edge whose normal is nearest to d, or the other one."""
+    o, e, which, best = 0.0, edge[2], 0, edge[2]
+    if core[0] == CONVEX_HULL:
+        v, most, least, other = edge[4] % 4096, -2.0, 2.0, 0
+        begin, end = list_of(model, core, FACES_AROUND, v)
+        for at in range(begin, end):
+            f = model.contact_integers[at]
+            m = face_normal(model, core, f)
+            if abs(vec3.dot(m, e)) < 1e-6:
+                here = vec3.dot(m, d)
+                if here > most:
+                    most, which = here, f
+                if here < least:
+                    least, other = here, f
+        if second:
+            which = other
+        return FACE, vertex(model, core, v), face_normal(model, core, which), o, which
+    b, k = edge[1], 0 if e[0] != 0.0 else 1 if e[1] != 0.0 else 2
+    i, j = (1, 2, 0)[k], (2, 0, 1)[k]
+    if (signed(d[i], b[i]) < signed(d[j], b[j])) != second:
+        i = j
+    best = (signed(1.0, b[0]) if i == 0 else o, signed(1.0, b[1]) if i == 1 else o, signed(1.0, b[2]) if i == 2 else o)
+    middle = (b[0] if i == 0 else o, b[1] if i == 1 else o, b[2] if i == 2 else o)
+    return FACE, middle, best, o, 2 * i + int(b[i] > 0.0)
+
+
+@generic
 def end_of(model: Any, core: Any, edge: Any, i: int) -> Any:
     """Either end of an edge of a polyhedron."""
     if core[0] == CONVEX_HULL:

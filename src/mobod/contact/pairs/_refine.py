@@ -19,6 +19,7 @@ from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..shape import ELLIPSOID
 from ._core import _TINY, EDGE, FACE, POINT, bare3, bare9, edge_feature, face_feature, is_smooth, point_feature
+from ._rivals import ALIKE
 from ._search import difference
 
 #: What decides n: a face, two edges, an edge and what is curved, curves alone, or none of these.
@@ -112,7 +113,7 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
     smooth = is_smooth(A) or is_smooth(B)
     # what is round bears alike on a face and on its edge; of others a face has a manifold, and an edge one point
     round_one = A[6] + B[6] > 0.0 or A[0] == ELLIPSOID or B[0] == ELLIPSOID
-    near, level, rounds = 1e-4, 1.0 - 1e-4, 1
+    near, level, rounds = 1e-4, ALIKE, 1
     if smooth:
         near, level, rounds = 0.1, _BESIDE, 3
     nothing = (POINT, o, o, 0.0, 0)

@@ -25,8 +25,8 @@ from ...compiling import generic
 MOST, ROWS, COLUMNS = 3, 24, 6
 #: Of energies, the window: within 2.5 % of the least overlap.
 WINDOW = 0.05
-#: The cosine from which on directions are one: an edge beside a face, faces in one plane.
-_ALIKE = 0.995
+#: The cosine from which on directions are one: faces in one plane; of what is curved, guesses of one.
+ALIKE, ALIKE_CURVED = 1.0 - 2e-5, 0.995
 #: The column of contact_point that has the overlap, then the share, of a direction.
 SHARE = 30
 
@@ -52,16 +52,16 @@ def direction(rows: Any, i: int) -> Any:
 
 
 @generic
-def is_alike(rows: Any, n: int, d: Any) -> bool:
-    """True if a direction is nearly one of the first n."""
+def is_alike(rows: Any, n: int, d: Any, least: float) -> bool:
+    """True if the cosine between a direction and one of the first n is above the *least*."""
     alike = False
     for k in range(n):
-        alike = alike or vec3.dot(direction(rows, k), d) > _ALIKE
+        alike = alike or vec3.dot(direction(rows, k), d) > least
     return alike
 
 
 @generic
-def choose(rows: Any, total: int) -> int:
+def choose(rows: Any, total: int, alike: float) -> int:
     """Of *total* directions those that count come first, the best one foremost; how many there are."""
     n = 0
     while n < total and n < MOST:
@@ -76,7 +76,7 @@ def choose(rows: Any, total: int) -> int:
         least, here = load(rows, 0, 3), load(rows, n, 3)
         if n > 0 and (least <= 0.0 or here * here >= (1.0 + WINDOW) * least * least):
             return n
-        if is_alike(rows, n, direction(rows, n)):
+        if is_alike(rows, n, direction(rows, n), alike):
             total -= 1
             for column in range(COLUMNS):
                 store(rows, n, column, load(rows, total, column))

@@ -17,7 +17,7 @@ from ...algebra.scalar import load, scratch, sqrt, store
 from ...compiling import generic
 from ..shape import CONVEX_HULL, ELLIPSOID
 from ._core import is_smooth, support
-from ._rivals import MOST, WINDOW, is_alike, note
+from ._rivals import ALIKE, ALIKE_CURVED, MOST, WINDOW, is_alike, note
 
 MOST_VERTICES, _MOST_FACES, _MOST_EDGES = 96, 192, 192
 _NONE = 1e300
@@ -266,9 +266,9 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
     v, m, i, j = vec3.neg(p), 0, 0, 0
     if vec3.dot(v, v) == 0.0:
         v = (1.0, 0.0, 0.0)
-    flat, enough, close, most = 1e-24 * size * size, 1e-10 * size, 1e-12, MOST
+    flat, enough, close, most, alike = 1e-24 * size * size, 1e-10 * size, 1e-12, MOST, ALIKE
     if is_smooth(A) or is_smooth(B):
-        enough, close, most = 1e-4 * small, 1e-6, 2 * MOST  # of which several can be guesses of one
+        enough, close, most, alike = 1e-4 * small, 1e-6, 2 * MOST, ALIKE_CURVED  # of which several can be guesses of one
         if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
             enough = 1e-6 * small
     d, n, best, least = vec3.neg(v), v, _NONE, 0.0
@@ -317,7 +317,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
             if m == MOST_VERTICES or (not several and (proven or best - least <= enough)):
                 return _known(rivals, found, n, best, i, j)
             if proven:
-                if not is_alike(rivals, found, d):
+                if not is_alike(rivals, found, d, alike):
                     found = note(rivals, found, d, reach, i, j)
                 store(faces, chosen, 7, 2.0)
             else:

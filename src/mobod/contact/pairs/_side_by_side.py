@@ -15,7 +15,7 @@ from ...algebra import vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..access import CORNER, HERTZ, Pair, put_point
-from ._clip import NO_SHARE, ends_shares, lean
+from ._clip import MOST_LEAN, NO_SHARE, ends_shares, lean
 from ._curvature import goes_over
 
 #: Axes are side by side up to the first square of a sine between them, and less so up to the second: there the other's section
@@ -76,7 +76,12 @@ def side_by_side(model: Any, pair: Pair, A: Any, B: Any, Ra: Any, pa: Any, Rb: A
             n = vec3.scale(1.0 / distance, w)
             point = vec3.add_scaled(vec3.add_scaled(pa, t, u), first - 0.5 * depth, n)
             # a way apart takes as much from the part that is shared, at one of the ends
-            g = lean(n, part_a if end == 0 else part_b, vec3.scale((rise_a if end == 0 else rise_b) * 0.25 * away / shorter, u))
+            g = lean(
+                n,
+                part_a if end == 0 else part_b,
+                vec3.scale((rise_a if end == 0 else rise_b) * 0.25 * away / shorter, u),
+                MOST_LEAN,
+            )
             its = sqrt(vec3.dot(g, g))
             leaning = vec3.scale(1.0 / its, g)
             its = its * weight

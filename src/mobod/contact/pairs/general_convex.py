@@ -39,10 +39,24 @@ from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, find_axes
 from ._clip import NO_SHARE, bear_edge, bearing, cut_edge
-from ._core import EDGE, FACE, POINT, bare3, bare9, core_of, edge_feature, face_feature, frame_of, size_of
+from ._core import (
+    EDGE,
+    FACE,
+    POINT,
+    bare3,
+    bare9,
+    core_of,
+    edge_at,
+    face_at,
+    face_feature,
+    frame_of,
+    num_edges,
+    point_feature,
+    size_of,
+)
 from ._curvature import goes_over
 from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
-from ._rivals import COLUMNS, ROWS, SHARE, WINDOW, choose, direction, find_shares, note
+from ._rivals import ALIKE, ALIKE_CURVED, COLUMNS, ROWS, SHARE, WINDOW, choose, direction, find_shares, note
 from ._search import search
 from ._side_by_side import side_by_side
 
@@ -55,8 +69,15 @@ _TILTED = 0.995
 _UP_TO_ONE, _ABOUT_ONE = 0.05, 0.1
 #: The sine between n and the plane across a cylinder's axis over which its rim goes over from its side.
 _LEANING = 0.3
+#: Of edges at a vertex that lead away from a face, the least ratio of their slopes by which both bear; and what is added to
+#: these, for one that is level.
+_NEARLY, _LEVEL = 0.8, 1e-6
+#: The slope up to which an edge bears at both its ends; from twice that on its deepest vertex does so alone.
+_LIES = 0.05
 #: Of the size of both shapes, the least depth below a face that is told from none.
 _LEAST = 1e-7
+#: What keeps a sum of weights from being none.
+_TINY = 1e-30
 #: What the deepest place adds to the number of its point, beside those of a face; its part by a corner's law adds it twice.
 _DEEPEST = 2.0**46
 #: ... and a further direction, where its place is another's.
@@ -91,7 +112,7 @@ def general_convex(model: Any, pair: Pair) -> int:
     # of curved ones the directions are guesses; where there are several, the overlaps of all come before the points
     curved = total > 1 and (A[0] == CYLINDER or B[0] == CYLINDER)
     if not curved:
-        total = choose(rivals, total)
+        total = choose(rivals, total, ALIKE)
     for turn in range(0 if curved else 1 if total > 1 else 2, 3):
         if turn == 2 and total > 1:
             find_shares(model, pair[2], total)
@@ -117,7 +138,7 @@ def general_convex(model: Any, pair: Pair) -> int:
                 if k > 0:
                     _tell_apart(model, begin, count, lane, k * _FURTHER)
         if turn == 0:
-            total = choose(rivals, total)
+            total = choose(rivals, total, ALIKE_CURVED)
     return count
 
 
@@ -139,59 +160,21 @@ def points(
 
     *seen* is what decides, both features, the overlap, and the size of both shapes.
     """
-    what, f, g, overlap, size = seen
-    lane, zero = pair[2], 0.0 * pa[0]
-    below, face = _face_below(model, A, B, Ra, Rb, what, f, g, bare3(n))
-    if below != NOTHING:
-        first = below == FACE_A
-        Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
-        R, p, near = Ra if first else Rb, pa if first else pb, g[4] if first else f[4]
-        core, other, sign, tilt = A if first else B, B if first else A, 1.0 if first else -1.0, zero + 1.0
-        h = zero
-        across = _crosses(A, B, what)
-        if across:
-            tilt, near = goes_over((sign * vec3.dot(n, mat33.mul_vec(R, face[2])) - _TILTED) / (1.0 - _TILTED)), near % 4096
-        count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest * tilt))
-        faceted, window, edge = other[6] == 0.0 and other[0] != CYLINDER, _ABOUT_ONE, g if first else f
-        if across:  # the edges' point, or what lies along the face about it
-            h = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))) + f[3] + g[3]
-        elif other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
-            if count > begin and (below == what or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
-                return count
-        elif below != what:
-            if count > begin and _deepest(model, begin, count, lane) > _STILL_FACE * overlap:
-                return count
-        elif other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
-            h, window = _height(R, p, Rb if first else Ra, pb if first else pa, face, g if first else f), _UP_TO_ONE
-            if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
-                return count
-        if h > 0.0:
-            r = _energy(model, begin, count, lane, h, other[6]) / rest
-            square, times = zero - 1.0, zero + 1.0
-            cut = (n, n), (zero, zero), zero, (n, n), (zero, zero, zero, zero)
-            beside = faceted and r < 2.0 * (0.95 + window)
-            if beside and not across:
-                edge = edge_feature(model, other, vec3.neg(mat33.transpose_mul_vec(bare9(Q), face[2])), near, 1.0, False)
-            if beside and edge[0] == EDGE:
-                square, cut = cut_edge(model, pair, face, core, other, Q, q, edge)
-                if square > 0.0:  # less the less deep the cut is beside an end that is over the face's edge
-                    times = square / (h * h)
-                    tilt = tilt * goes_over(2.0 * times - 1.0)
-                    times = 1.0 - tilt + tilt * times
-            begin, rest = _leave(model, begin, count, lane, r / times, rest, window)
-            if square > 0.0 and rest > NO_SHARE:
-                k = begin, rest * tilt
-                begin, rest = bear_edge(model, pair, face, R, p, other, sign, edge, cut, k), rest * (1.0 - tilt)
-            if rest <= NO_SHARE:
-                return begin
+    what, f, g, _, _ = seen
+    lane = pair[2]
+    begin, rest = _faces(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, rest)
+    if rest <= NO_SHARE:
+        return begin
     a = vec3.add_scaled(farthest(f, Ra, pa, n), f[3], n)
     b = vec3.add_scaled(farthest(g, Rb, pb, vec3.neg(n)), -g[3], n)
     depth = vec3.dot(n, vec3.sub(a, b))
     if depth <= 0.0:
         return begin
     point = _half_way(what, f, g, Ra, Rb, n, a, b, depth)
-    # of parallel edges a and b can be any points
-    point = _within(model, pair[0], A, n, _within(model, pair[1], B, n, point, lane), lane)
+    place, point = point, vec3.scale(0.0, point)
+    for turn in range(2):  # of parallel edges a and b can be any points; in either order, so that both shapes count alike
+        x = _within(model, pair[1 - turn], B if turn == 0 else A, n, place, lane)
+        point = vec3.add_scaled(point, 0.5, _within(model, pair[turn], A if turn == 0 else B, n, x, lane))
     name = 8192 * (3 * (8192 * f[0] + f[4] % 8192) + g[0]) + g[4] % 8192
     S, round_part = _relative_curvature(A, B, Ra, pa, Rb, pb, f, g, n, point)
     greater, smaller, count = 0.0 * round_part, 0.0 * round_part, begin
@@ -209,6 +192,155 @@ def points(
             store_lane(model.contact_point, count, FEATURE, lane, name + (law + 1) * _DEEPEST)
             count += 1
     return count
+
+
+@generic
+def _faces(
+    model: Any, pair: Pair, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any, begin: int, rest: Any
+) -> Any:
+    """Rows of the faces that bear, and the share of the one deepest place beside them; all as in `points`.
+
+    That is the face that decides; where edges cross it is all faces at these edges, each the more the nearer its normal is to
+    n, alone where it is n:  y_i = t_i^2 / (1 - t_i)^2, a part y_i / sum y of 1 - product of (1 - t_i).
+    """
+    what, f, g, _, _ = seen
+    across, zero = _crosses(A, B, what), 0.0 * pa[0]
+    below, face = _face_below(model, A, B, Ra, Rb, what, f, g, bare3(n))
+    if not across and below == NOTHING:
+        return begin, rest
+    crossing = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))) + f[3] + g[3] if across else zero
+    alone, total, left, last, found = zero + 1.0, zero, zero, 4 if across else 1, 0
+    for turn in range(0 if across else 1, 2):
+        for k in range(last):
+            part, first = zero + 1.0, below == FACE_A
+            if across:
+                first = k < 2
+                d = mat33.transpose_mul_vec(bare9(Ra if first else Rb), bare3(n if first else vec3.neg(n)))
+                face, part = _face_at(model, A if first else B, f if first else g, d, k % 2 == 1), zero
+                if face[0] == FACE and vec3.dot(face[2], d) > _TILTED:
+                    m = mat33.mul_vec(Ra if first else Rb, face[2])
+                    part = goes_over(((1.0 if first else -1.0) * vec3.dot(n, m) - _TILTED) / (1.0 - _TILTED))
+                weight = part / (1.0 - part + NO_SHARE)
+                weight = weight * weight
+                if turn == 0:
+                    alone, total = alone * (1.0 - part), total + weight
+                    if part > NO_SHARE:
+                        found = k + 1
+                    continue
+                part = weight * (1.0 - alone) / (total + _TINY)
+            if part > NO_SHARE and (begin == 0 or 2 * begin <= model.contact_points_size):
+                its = face, first, across, below == what, crossing
+                begin, more = _on_face(model, pair, A, B, Ra, pa, Rb, pb, seen, its, begin, rest * part)
+                left = left + more
+            elif across:
+                left = left + rest * part
+        last = found
+    return begin, left + rest * alone if across else left
+
+
+@generic
+def _face_at(model: Any, core: Any, f: Any, d: Any, second: bool) -> Any:
+    """Of the edge f, that crosses another one, a face; f itself where there is none. Of a cylinder's rim it is its end."""
+    if core[0] != CYLINDER:
+        return face_at(model, core, f, d, second)
+    if f[0] == POINT and not second:
+        return face_feature(model, core, d, 0)
+    return f
+
+
+@generic
+def _on_face(
+    model: Any, pair: Pair, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, its: Any, begin: int, rest: Any
+) -> Any:
+    """Rows of a face that bears the part *rest*, and the share of the one deepest place beside it.
+
+    *its* is the face, whether it is the first shape's, if edges cross, if it decides, and how deep edges that cross are.
+    """
+    (_, f, g, overlap, size), (face, first, across, decides, h) = seen, its
+    lane = pair[2]
+    Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
+    R, p, edge = Ra if first else Rb, pa if first else pb, g if first else f
+    core, other, sign = A if first else B, B if first else A, 1.0 if first else -1.0
+    near = edge[4] % 4096 if across else edge[4]
+    count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest))
+    window = _ABOUT_ONE
+    if not across and other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
+        if count > begin and (decides or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
+            return count, 0.0 * rest
+    elif not across and not decides:
+        if count > begin and _deepest(model, begin, count, lane) > _STILL_FACE * overlap:
+            return count, 0.0 * rest
+    elif not across and other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
+        h, window = _height(R, p, Rb if first else Ra, pb if first else pa, face, edge), _UP_TO_ONE
+        if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
+            return count, 0.0 * rest
+    if h <= 0.0:
+        return begin, rest
+    r = _energy(model, begin, count, lane, h, other[6]) / rest
+    if other[6] > 0.0 or other[0] == CYLINDER or r >= 2.0 * (0.95 + window):
+        return _leave(model, begin, count, lane, r, rest, window)
+    return _beside(model, pair, face, R, p, core, other, Q, q, sign, edge, (across, h, r, window, begin, count, rest))
+
+
+@generic
+def _beside(
+    model: Any, pair: Pair, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, edge: Any, k: Any
+) -> Any:
+    """Rows of the edges of a polyhedron beside those of a face, and the share of what is deepest.
+
+    That is the edge that crosses another, or all at the deepest vertex that lead away from the face by nearly as little as the
+    one that does so least: each has a part by the ratio of both slopes. An edge bears at both its ends, or cuts, once its
+    energy is that of what is deepest, see `_leave`; for that of all edges the face's rows are left.
+    """
+    across, h, r, window, begin, count, rest = k
+    zero, num, near, which = 0.0 * h, 1, edge[4], 0
+    d = vec3.neg(mat33.transpose_mul_vec(Q, face[2]))
+    least, total, gain, several = zero + _LEVEL, zero, zero, 0
+    if not across:
+        near = point_feature(model, other, bare3(d), near)[4]
+        num = num_edges(model, other, near)
+        least = least + 2.0
+        for i in range(num):
+            slope = _slope(edge_at(model, other, near, i), d)
+            if slope < least:
+                least, which = slope, i
+        if least >= 2.0 * _LIES:
+            return _leave(model, begin, count, pair[2], r, rest, window)
+    square, cut, left = zero, ((q, q), (zero, zero), zero, (q, q), (zero, zero, zero, zero)), rest
+    for turn in range(2):
+        if turn == 1:
+            begin, rest = _leave(model, begin, count, pair[2], r / (1.0 + gain / total), rest, window)
+            if rest <= NO_SHARE:
+                return begin, rest
+            left = rest
+        alone = turn == 1 and several == 1
+        for i in range(which if alone else 0, which + 1 if alone else num):
+            slope = least
+            if not across:
+                edge = edge_at(model, other, near, i)
+                slope = _slope(edge, d)
+            part = goes_over((least / slope - _NEARLY) / (1.0 - _NEARLY))
+            if part <= NO_SHARE:
+                continue
+            if not alone:
+                square, cut = cut_edge(model, pair, face, core, other, Q, q, edge)
+            takes, its, vertex = _takes_over(square / (h * h), _UP_TO_ONE)
+            lies = part * (1.0 - goes_over(slope / _LIES - 1.0))
+            if turn == 0:
+                several, total, gain = several + 1, total + part, gain + lies * (takes - 1.0)
+            else:
+                lies = rest * lies / total
+                left = left + lies * (vertex - 1.0)
+                if lies * its > NO_SHARE:  # a corner with no share counts for one
+                    begin = bear_edge(model, pair, face, R, p, core, other, sign, edge, cut, (begin, lies * its))
+    return begin, left
+
+
+@generic
+def _slope(edge: Any, d: Any) -> Any:
+    """Of an edge away from what is farthest along d, and a little for one that is level."""
+    slope = -vec3.dot(d, edge[2])
+    return (slope if slope > 0.0 else 0.0 * slope) + _LEVEL
 
 
 @generic
@@ -339,11 +471,11 @@ def _leave(model: Any, begin: int, end: int, lane: int, r: Any, part: Any, windo
     borne by its deepest place. E is of first order in both energies, whose sum by shares it is.
     """
     rows = model.contact_point
-    if r >= 0.95 + window:
+    _, its, others = _takes_over(r, window)
+    if others <= 0.0:
         return end, 0.0 * r
-    its = (r - 0.95) / window
     if its < NO_SHARE:
-        return begin, (0.95 + 0.5 * window) * part
+        return begin, others * part
     for row in range(begin, end):
         if load_lane(rows, row, LAW, lane) == HERTZ:
             bent = load_lane(rows, row, SHAPE, lane) / (its * its)
@@ -351,7 +483,19 @@ def _leave(model: Any, begin: int, end: int, lane: int, r: Any, part: Any, windo
             store_lane(rows, row, SHAPE + 1, lane, bent)
         else:
             store_lane(rows, row, SHAPE + 1, lane, its * load_lane(rows, row, SHAPE + 1, lane))
-    return end, part * (0.95 + 0.5 * window + (0.9025 - r * r) / (2.0 * window))
+    return end, part * others
+
+
+@generic
+def _takes_over(r: Any, window: float) -> Any:
+    """E over U as in `_leave`, then the share of the rows, and that of what is deepest."""
+    o = 0.0 * r
+    if r >= 0.95 + window:
+        return r, o + 1.0, o
+    if r <= 0.95:
+        return o + 0.95 + 0.5 * window, o, o + 0.95 + 0.5 * window
+    x, all_else = (r - 0.95) / window, 0.95 + 0.5 * window
+    return all_else + 0.5 * window * x * x, x, all_else + (0.9025 - r * r) / (2.0 * window)
 
 
 @generic
@@ -380,17 +524,6 @@ def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any,
         face = face_feature(model, A, d, f[4] % 4096)
         if face[0] == FACE and vec3.dot(face[2], d) > _FLAT:
             found = FACE_A
-    elif _crosses(A, B, what):
-        d, e = mat33.transpose_mul_vec(bare9(Ra), n), vec3.neg(mat33.transpose_mul_vec(bare9(Rb), n))
-        face, other = face_feature(model, A, d, f[4] % 4096), face_feature(model, B, e, g[4] % 4096)
-        # of a cylinder that is its end, beside its rim
-        level = -1.0 if A[0] == CYLINDER and f[0] == EDGE else vec3.dot(face[2], d)
-        its = -1.0 if B[0] == CYLINDER and g[0] == EDGE else vec3.dot(other[2], e)
-        found = FACE_A
-        if its > level:
-            found, face, level = FACE_B, other, its
-        if level < _TILTED:
-            found = NOTHING
     return found, face
 
 

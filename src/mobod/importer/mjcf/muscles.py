@@ -25,7 +25,7 @@ from ...force.actuator import within
 from ...force.pools import number
 from ...force.subsystem import GeneralForceSubsystem
 from ...force.through_transmission import ThroughTransmission
-from ...force.transmission.base import Functions, Transmission, check_transmission
+from ...force.transmission.base import Functions, Transmission
 from ...state import parameters
 from ...state.state import State
 from ...value import checks
@@ -95,7 +95,7 @@ def rate(model: Any, x: int, z: int) -> Any:
     return more / where(tau > _LEAST, tau, _LEAST + o)
 
 
-def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:
+def _make(functions: Functions, with_z: bool) -> tuple[Callable[..., Any]]:
     length, speed, apply = functions
 
     @generic
@@ -115,7 +115,7 @@ def _make(functions: Functions, with_z: bool) -> Callable[..., Any]:
 
     made = add_with_z if with_z else add
     made.__module__, made.__qualname__ = length.__module__, f"muscle.{made.__name__}"
-    return made
+    return (made,)
 
 
 class MuscleActuator(ThroughTransmission):
@@ -156,7 +156,6 @@ class MuscleActuator(ThroughTransmission):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        through = check_transmission(forces, transmission)
         numbers = self.declared(name, default=0.0)
         numbers += [*control_range, *force_range, *applied_range]
         numbers += [1.0, 1.0, 0.0] if time_constants is None else [float(x) for x in time_constants]
@@ -164,11 +163,8 @@ class MuscleActuator(ThroughTransmission):
         numbers += [strength, start, float(length_range[0]), scale, v, gain[4], gain[5], gain[8]]
         strength, start, scale, _ = _scales(bias, length_range, acceleration)
         numbers += [strength, start, scale, bias[5], bias[7]]
-        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._transmission, self._activates = through, time_constants is not None
-        through.serve(self)
-        self.default_integers = list(through.integers)
-        self.default_numbers = [float(x) for x in (*numbers, *through.numbers)]
+        self._activates = time_constants is not None
+        self._connect(forces, transmission, [], [float(x) for x in numbers], disabled_by_default, name)
 
     get_default_control, set_default_control, get_control, set_control = parameters.scalar(
         "control", "", checks.finite, "the control: the excitation", given_as="default", invalidates=Stage.DYNAMICS

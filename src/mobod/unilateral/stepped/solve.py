@@ -767,6 +767,7 @@ def find_problem(model: Any, space: Any) -> bool:
         return False
     sparse.find_pattern(space)
     if counts[names.NEED_ROWS] > space.row.shape[0] or counts[names.NEED_VALUES] > space.values.shape[0]:
+        counts[names.HAS_PATTERN] = 0  # to be found, and measured, again
         return False
     for node in range(counts[names.NODES]):
         space.weighed[space.tree_of_node[node]] = 1
