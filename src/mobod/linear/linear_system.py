@@ -136,7 +136,7 @@ class LinearSystem:
         try:
             import control
         except ImportError:
-            raise ImportError("to_control needs the package python-control: pip install control") from None
+            raise ImportError("to_control needs the package python-control: pip install control, or mobod[control]") from None
         names = [[name.replace(".", "_") for name in some] for some in (self.state_names, self.input_names, self.output_names)]
         dt = self.sample_time or 0  # python-control's 0 stands for continuous time
         return control.ss(self.A, self.B, self.C, self.D, dt, states=names[0], inputs=names[1], outputs=names[2])
