@@ -104,6 +104,39 @@ def test_impulses_beside_constraints_are_those_of_the_dense_solver(rng, monkeypa
     assert compared >= 4
 
 
+def sum_of_heights(X, q, parameters):
+    (_, p1), (_, p2) = X
+    return (p1[2] + p2[2] - parameters[0],)
+
+
+def test_equations_of_poses_in_ground_hold_what_is_inboard_of_both_paths(monkeypatch):
+    """The wrenches on two arms of a free body do not cancel: its speeds are among those that are tied."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    mb.CompliantContactSubsystem(system)
+    wood = mb.contact.Material(stiffness=1e6, dissipation=1.0, static_friction=0.3)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), wood))
+    ball, arm = (mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))) for _ in range(2))
+    ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), wood))
+    base = mb.mobilizer.Free(matter.ground, ball)
+    about_y = mb.Rotation(np.array([[1.0, 0, 0], [0, 0, 1], [0, -1, 0]]))
+    arms = [
+        mb.mobilizer.Pin(base, arm, X_PF=mb.Transform(about_y, (x, 0, 0.4)), X_BM=mb.Transform(about_y, (-x, y, 0)))
+        for x, y in ((0.3, 0.1), (-0.35, 0.0))
+    ]
+    mb.constraint.Custom(compiled=mb.constraint.CompiledFunctions(sum_of_heights, bodies=arms, parameters=[1.001]))
+    state = system.realize_topology()
+    state.q, state.u = (1, 0, 0, 0, 0, 0, 0.1005, 0, 0), (0, 0, 0, 0, 0, -1, 0.5, -0.4)
+    mb.Assembler(system).assemble(state)
+    system.project(state)
+    rows, stepper = rows_of(system, state, 30)
+    assert stepper.integrator._in_kernels and stepper.integrator.get_num_problems() > 0
+    monkeypatch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
+    expected, _ = rows_of(system, state, 30)
+    np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-4)
+
+
 def test_a_stop_costs_steps_of_the_dense_solver_where_it_is_met_alone(rng, monkeypatch):
     dense = []
     one_step = TimeStepping._one_step

@@ -1,8 +1,9 @@
 """Equations of constraints among the rows of what touches, and gaps of unilateral contacts that are open.
 
 The equations of a constraint are rows in pairs, as of a friction without bound: their impulse is whatever leaves G u as it is
-without contact, where it fulfils them. Their columns are those of the speeds of one path from Ground, or of two beyond the
-body at which these part; `find_ties` says which, and of which constraints there are more.
+without contact, where it fulfils them. Their columns are those of the speeds of one path from Ground, or of two, whose common
+part is in the first: wrenches that depend on poses in Ground need not cancel there. `find_ties` says which, and of which
+constraints there are more.
 
 What a gap is found to do within the step is by the same rows. Where it closes another solver takes the step.
 """
@@ -126,7 +127,7 @@ def put_rows(model: Any, space: Any, i: int, begin: int) -> int:
     pairs[i, names.BEGIN] = begin
     at = begin
     if space.ties[c, 0] > 0:
-        at = _put_columns(model, space, i, space.ties[c, 0], stop, at)
+        at = _put_columns(model, space, i, space.ties[c, 0], 0, at)
     pairs[i, names.MIDDLE] = at
     pairs[i, names.END] = _put_columns(model, space, i, space.ties[c, 1], stop, at)
     end: int = pairs[i, names.END]
