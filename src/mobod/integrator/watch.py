@@ -120,7 +120,9 @@ class Watch:
 
         def compute(scalar: str, pointer: int, k: int, where: int) -> None:
             state, one = self._integrator.get_state(), self.watched[k]
-            if where == watching.WITH_SPEEDS:
+            if where == watching.AS_NEEDED:
+                state.valid, state.stage_number = EVERYTHING if self._needs_rates else KINEMATICS, int(self._stage)
+            elif where == watching.WITH_SPEEDS:
                 state.valid, state.stage_number = KINEMATICS, int(Stage.VELOCITY)
             else:
                 state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
@@ -130,7 +132,8 @@ class Watch:
             try:
                 value = one.value(state)
                 out[0, 0] = value if type(value) is float else one_number(repr(one.name), value)
-                out[0, 1] = np.nan if one.rate is None or where == watching.WITH_SPEEDS else one.rate(state)
+                has_rate = one.rate is not None and where not in (watching.WITH_SPEEDS, watching.AS_NEEDED)
+                out[0, 1] = one.rate(state) if has_rate and one.rate is not None else np.nan
             except Exception:  # it is asked again when the kernel has returned, and raises it there
                 out[0, 0] = out[0, 1] = np.nan
             finally:

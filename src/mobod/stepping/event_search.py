@@ -21,6 +21,7 @@ from .evaluate import ALWAYS, evaluate, move, prescribe, project
 from .method import method
 from .record import AT, EVENT, PROJECT_REPORTS, PROJECTION, SOUGHT, TIME, TOLERANCE, run_of
 from .witnesses import (
+    AS_NEEDED,
     AT_END,
     AT_HIGH,
     AT_LOW,
@@ -279,8 +280,8 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
             go(model, crew.run, time, with_rates)
             for w in range(n):
                 where = watched[w, FIRST_NUMBER]
-                if where == AT_END and not with_rates:  # of what Python computes, which is told how far the record is realized
-                    where = WITH_SPEEDS
+                if where == AT_END and h == 0.0:  # of what Python computes, which is told how far the record is realized
+                    where = AS_NEEDED
                 call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
                 seen[SEEN * w + HERE, 0] = load(model.witness_values, 0, 0)
                 seen[SEEN * w + RATE_HERE, 0] = load(model.witness_values, 0, 1)

@@ -27,9 +27,10 @@ from .record import PREVIOUS_TIME, PROJECT_REPORTS, PROJECTION, TIME, TOLERANCE,
 # and how far the record is to be realized for a difference, which takes the place of a rate
 ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING, DIFFERS = range(6)
 WIDTH = 6
-#: What a callback is told of the record: it is at a step's end, or elsewhere and realized so far. The last two are what DIFFERS
-#: says, too, of a witness whose rate is a difference; of others that is 0.
-AT_END, WITH_SPEEDS, WITH_RATES = range(3)
+#: What a callback is told of the record: it is at a step's end, or elsewhere and realized so far, or as far as witnesses need
+#: it for their values. The two in the middle are what DIFFERS says, too, of a witness whose rate is a difference; of others
+#: that is 0.
+AT_END, WITH_SPEEDS, WITH_RATES, AS_NEEDED = range(4)
 #: The step of differences, as a part of the step.
 DIFFERENCE = 1e-4
 # rows of what has been seen, so many a witness: values and rates at the beginning of the last step, and at its end, or that of

@@ -52,7 +52,8 @@ def test_cables_over_contact_shapes_are_opensims(tmp_path, rng):
             )
             bent += cable.is_in_contact_with_obstacle(state, 0)
             assert_allclose(cable.calc_length(state), spring.getLength(now), rtol=0.0, atol=1e-9)
-            assert_allclose(cable.calc_speed(state), spring.getLengtheningSpeed(now), rtol=0.0, atol=2e-5)
+            near = 2e-7 if name == "one" else 2e-5  # OpenSim's torus ends at 1e-7, which speeds show more
+            assert_allclose(cable.calc_speed(state), spring.getLengtheningSpeed(now), rtol=0.0, atol=near)
         found = [theirs.getCoordinateSet().get(name).getAccelerationValue(now) for name in ours.coordinates]
         assert_allclose(state.u_dot, found, rtol=0.0, atol=1e-5 * np.abs(found).max())  # OpenSim's torus ends at 1e-7
     assert bent >= 3
