@@ -212,8 +212,11 @@ def test_laws_are_sampled_between_steps_of_kernels(rng, monkeypatch):
         np.testing.assert_allclose(single.q, run(start).q, rtol=0, atol=1e-3)
 
 
-def test_measures_and_open_contacts_leave_states_in_lanes(rng):
-    """What measures remember, and where a stop is met, is as it is alone."""
+def test_measures_and_open_contacts_leave_states_in_lanes(rng, monkeypatch):
+    """What measures remember, and where a stop is met, is as it is alone; edges that pass beside each other close nothing."""
+    dense = []
+    one_step = TimeStepping._one_step
+    monkeypatch.setattr(TimeStepping, "_one_step", lambda self, report: dense.append(0) or one_step(self, report))
     system, state = mb.examples.double_pendulum.build()
     matter = system.matter
     mb.CompliantContactSubsystem(system)
@@ -240,6 +243,7 @@ def test_measures_and_open_contacts_leave_states_in_lanes(rng):
         ensemble.step(0.005, integrator=TimeStepping(system, fixed_step_size=STEP))
         for stepper in steppers:
             stepper.step(0.005)
+    assert len(dense) < 60
     for i, stepper in enumerate(steppers):
         one, single = ensemble.get_state(i), stepper.state
         system.realize(one)
@@ -262,3 +266,25 @@ def test_room_is_made_in_steps_from_python_too(rng, monkeypatch):
             patch.setattr(space, "_ROOM", 1)
             rows, _ = rows_of(system, state, 12)
         np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-4 * np.abs(rows).max())
+
+
+def test_a_factor_without_room_gets_it_where_a_step_from_python_has_found_that(monkeypatch):
+    """Two balls that a rod ties: the block between them is all that there is no room for, once one comes to the floor."""
+    monkeypatch.setattr(space, "_ROOM", 4)
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    mb.CompliantContactSubsystem(system)
+    wood = mb.contact.Material(stiffness=1e6, dissipation=1.0, static_friction=0.3)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), wood))
+    ball = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), wood))
+    one, other = (mb.mobilizer.Free(matter.ground, ball) for _ in range(2))
+    one.set_default_q((1, 0, 0, 0, 0, 0, 0.11))
+    other.set_default_q((1, 0, 0, 0, 0.3, 0, 0.51))
+    mb.constraint.Rod(one, (0, 0, 0), other, (0, 0, 0), 0.5)
+    rows, stepper = rows_of(system, system.realize_topology(), 40)
+    made = stepper.integrator._stepped.space
+    assert stepper.integrator.get_num_problems() > 0
+    assert len(made.values) >= made.counts[space.VALUES] > 6 * 7 + 4
+    assert (rows[:, 6] > 0.09).all()
