@@ -560,3 +560,33 @@ def test_states_by_an_implicit_method_run_alone_where_something_may_happen(part,
         np.testing.assert_array_equal(one.time, single.time)
         np.testing.assert_array_equal(one.q, single.q)
         assert [event.time for event in one.events] == [event.time for event in single.events]
+
+
+def test_events_in_the_only_step_of_a_call_are_where_a_stepper_finds_them(rng):
+    """By a method whose rates at the end of a step nobody else wants: they decide between its ends."""
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+
+    class Note(mb.event.When):
+        def handle_event(self, state, accuracy):
+            return None
+
+    system.add_event_handler(Note(mb.event.Coordinate(lower, 0, 0.2)))
+    ensemble = mb.Ensemble(system, 9, state=system.realize_topology(), threads=1)
+    ensemble.q, ensemble.u = rng.normal(0.0, 0.5, (9, 2)), rng.normal(0.0, 2.0, (9, 2))
+
+    def method():
+        return mb.integrator.SemiExplicitEuler(system, fixed_step_size=0.05)
+
+    steppers, times = [], []
+    for i in range(9):
+        steppers.append(mb.TimeStepper(system, method()))
+        steppers[-1].initialize(ensemble.get_state(i))
+    for _ in range(20):
+        ensemble.step(0.05, integrator=method())
+        times += [event.time for event in ensemble.events]
+        for stepper in steppers:
+            stepper.step(0.05)
+    expected = sorted(event.time for stepper in steppers for event in stepper.events)
+    assert len(expected) > 5
+    np.testing.assert_allclose(sorted(times), expected, rtol=0, atol=1e-9)
