@@ -56,6 +56,32 @@ def test_of_shapes_that_are_round_about_z_turns_about_it_are_left_out():
     assert {name for name, kind in solids.items() if step_limit._is_round(kind)} == {"CAPSULE", "CYLINDER", "TORUS"}
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_a_brick_that_does_not_turn_may_go_until_its_lowest_corner_is_as_deep(seed, rng):
+    """Through a floor, and into the face of another brick: (gap + depth)/speed, by the corner that comes first."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.CompliantContactSubsystem(system)
+    material, half = mb.contact.Material(1e6), rng.uniform(0.1, 0.5, 3)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), material))
+    matter.ground.add_contact_surface(
+        mb.contact.Surface(mb.contact.Brick((9.0, 9.0, 1.0)), material), mb.Transform((0, 0, -1.0))
+    )
+    brick = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    brick.add_contact_surface(mb.contact.Surface(mb.contact.Brick(half), material))
+    state = system.realize_topology()
+    R = mb.Rotation.from_quaternion(rng.normal(size=4))
+    brick.set_q_to_fit_transform(state, mb.Transform(R, (0.0, 0.0, 2.0)))
+    brick.set_u_to_fit_linear_velocity(state, (0.0, 0.0, -3.0))
+    system.realize(state)
+    corners = np.array(np.meshgrid(*[(-1, 1)] * 3)).reshape(3, -1).T * half
+    lowest = 2.0 + (corners @ np.asarray(R).T)[:, 2].min()
+    exact = (lowest + 0.25 * half.min()) / 3.0
+    for floor in (0, 1):
+        found = step_limit.longest_step(state.record, floor, 2, 0.25, np.inf, 0)
+        assert found == pytest.approx(exact, rel=1e-12)
+
+
 def build(*, gravity=0.0, stiffness=1e7, dissipation=0.0, friction=0.0, floor=True):
     """A system with a floor at z = 0, and what adds balls to it."""
     system = mb.MultibodySystem()
@@ -106,6 +132,21 @@ def test_a_fast_ball_hits_a_small_one(kind, accuracy):
     momentum = end.u.reshape(-1, 6)[:, 3]
     assert momentum[1] > 50.0
     assert abs(momentum.sum() - 100.0) < 1e-9 * 100.0
+
+
+def test_fast_balls_of_an_ensemble_hit_small_ones_as_alone():
+    system, _, add = build(floor=False, stiffness=STEEL)
+    state = start(system, [add(0.01), add(0.01)], [(-50.0, 0, 0), (0, 0, 0)], [(100.0, 0, 0), (0, 0, 0)])
+    ensemble = mb.Ensemble(system, 3, state=state)
+    q = ensemble.q.copy()
+    q[:, 4] -= 10.0 * np.arange(3)
+    ensemble.q = q
+    motions = ensemble.simulate(1.0, accuracy=0.1)
+    for i, x in enumerate(q[:, 4]):
+        alone = start(system, system.get_matter_subsystem().bodies[1:], [(x, 0, 0), (0, 0, 0)], [(100.0, 0, 0), (0, 0, 0)])
+        end = run(system, alone, 1.0, kinds.RungeKuttaMerson, accuracy=0.1).get_state()
+        assert end.u[9] > 50.0
+        np.testing.assert_allclose(motions.u[i, -1], end.u, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -210,6 +210,41 @@ def test_energy_balances(kind, settings):
     assert not audit.unaccounted, str(audit)
 
 
+@pytest.mark.parametrize(
+    ("kind", "settings"),
+    [
+        (M.Millard2012Equilibrium, {"fiber_damping": 0.03}),
+        (M.Millard2012Equilibrium, {"ignore_tendon_compliance": True}),
+        (M.Thelen2003, {}),
+        (M.DeGrooteFregly2016, {"passive_fiber_strain_at_one_norm_force": 0.5}),
+        (M.DeGrooteFregly2016, {"fiber_damping": 0.03, "ignore_tendon_compliance": True}),
+        (M.RigidTendon, {}),
+        (M.Schutte1993, {}),
+    ],
+)
+def test_work_on_the_path_is_stored_or_lost(kind, settings):
+    """T L' = d(potential energy)/dt + power lost, by differences, of fibers from short to stretched."""
+    system, state, weight, (muscle,) = hanging(kind, **settings)
+    h = 1e-6
+    for length in (0.28, 0.31, 0.335, 0.36):
+        weight.set_length(state, length)
+        weight.set_rate(state, 0.2)
+        system.realize(state, mb.Stage.VELOCITY)
+        muscle.equilibrate(state)
+        system.realize(state)
+        z_dot = state.z_dot.copy()
+
+        def stored(t, z_dot=z_dot, length=length):
+            moved = state.copy()
+            moved.q, moved.z = state.q + 0.2 * t, state.z + t * z_dot
+            system.realize(moved, mb.Stage.POSITION)
+            return muscle.calc_potential_energy_contribution(moved)
+
+        lost = muscle.calc_power_dissipation(state)
+        pulled = 0.2 * muscle.get_tendon_force(state)
+        assert_allclose((stored(h) - stored(-h)) / (2.0 * h), pulled - lost, rtol=1e-5, atol=1e-5 * abs(pulled))
+
+
 def test_lanes_states_and_derivatives_agree():
     system, state, _, muscles = hanging(M.Millard2012Equilibrium, 2)
     for muscle in muscles:

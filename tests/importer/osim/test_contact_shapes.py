@@ -76,3 +76,16 @@ def test_shapes_that_touch_nothing_in_opensim_are_left_out(tmp_path):
     state = ours.default_state()
     ours.system.realize(state)
     assert not ours.data["forces"]["touch"].calc_force_contribution(state)[0].any()
+
+
+def test_a_mesh_whose_file_is_missing_is_no_other_shape(tmp_path):
+    path = tmp_path / "missing.osim"
+    mesh = "<ContactMesh name='ring'><socket_frame>/bodyset/b</socket_frame><filename>none.obj</filename></ContactMesh>"
+    text = MODEL.format(MATERIAL.format("HuntCrossleyForce"))
+    begin, end = text.index("<ContactTorus"), text.index("</ContactTorus>") + len("</ContactTorus>")
+    path.write_text(text[:begin] + mesh + text[end:])
+    ours = mb.load_osim(path)
+    assert any("ContactMesh 'ring' touches nothing" in line for line in ours.report)
+    state = ours.default_state()  # an ellipsoid there would lie in the other
+    ours.system.realize(state)
+    assert not ours.data["forces"]["touch"].calc_force_contribution(state)[0].any()
