@@ -91,7 +91,7 @@ def test_examples_and_the_readme_use_no_inner_name():
     codes = {path: path.read_text() for path in package.glob("examples/[a-z]*.py")}
     for page in (TESTS.parent / "README.md", *(TESTS.parent / "docs").rglob("*.md")):
         codes[page] = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL))
-    inner -= {"accelerations", "attach", "block", "tell"}  # of `Equations`, `Weld`, NumPy and CMA-ES too, which pages use
+    inner -= {"accelerations", "attach", "block", "log", "tell"}  # of `Equations`, `Weld`, NumPy and CMA-ES, which pages use
     for path, code in codes.items():
         used = {node.attr for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Attribute)}
         assert not used & inner, path.name

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -63,7 +64,7 @@ def test_processes_share_the_work_and_find_the_same_names(tmp_path):
     assert counts(shared)["workers"] == 2
     assert files(tmp_path / "shared") == files(tmp_path / "alone"), "the same files, and nothing else"
     again = run(THREE, tmp_path / "shared", MOBOD_WORKERS="2")
-    assert counts(again) == {"workers": 0, "compiled": 0} and again.stderr == ""
+    assert counts(again) == {"workers": 0, "compiled": 0} and "compiling" not in again.stderr
 
 
 def test_a_worker_ends_with_the_process_that_started_it(tmp_path):
@@ -109,6 +110,20 @@ def test_progress_is_told_where_it_is_wanted(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+def test_loading_a_package_is_told_where_it_takes_long(capsys, monkeypatch):
+    from mobod.compiling import notice
+
+    monkeypatch.delenv("MOBOD_QUIET", raising=False)
+    monkeypatch.setattr(notice, "PATIENCE", 0.05)
+    threads = threading.active_count()
+    for package, wait, told in (("Slow", 0.5, True), ("Quick", 0.0, False), ("Sys", 0.5, False)):  # the last is loaded
+        with notice.loading(package):
+            time.sleep(wait)
+        said = capsys.readouterr().err
+        assert said.startswith(f"mobod: loading {package}") if told else said == ""
+    assert threading.active_count() == threads
+
+
 def test_a_model_is_compiled_ahead(tmp_path):
     """`mobod warmup`, after which the first simulation compiles nothing: it uses no code that `warmup` has not used."""
     (tmp_path / "model.py").write_text("import mobod as mb\n\ndef build():\n    return mb.examples.double_pendulum.build()\n")
@@ -117,7 +132,7 @@ def test_a_model_is_compiled_ahead(tmp_path):
     model = str(tmp_path / "model.py")
     warmed = run(command.format(["warmup", model]), None, MOBOD_WORKERS="0").stdout
     simulated = run(command.format(["simulate", model, "--quiet"]), None, MOBOD_WORKERS="0")
-    assert simulated.stderr == "" and "compiled code is in" in warmed
+    assert "compiling" not in simulated.stderr and "compiled code is in" in warmed
     used, ahead = (set(out.splitlines()[-1].split()) for out in (simulated.stdout, warmed))
     assert "used" in used and len(used) > 5 and used <= ahead
 

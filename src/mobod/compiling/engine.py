@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from .interrupts import heeding_interrupts
+from .notice import loading
 
 #: Only multiply and add may be fused; nothing else of IEEE arithmetic is relaxed. Worth 15 to 20 % for one state.
 OPTIONS: Any = {"fastmath": {"contract"}, "error_model": "numpy", "_nrt": False}
@@ -80,9 +81,10 @@ def numba() -> Any:
     if not _loaded:
         with _loading:
             if not _loaded:
-                import numba
-                import numba.extending
-                import numpy.ma  # noqa: F401  (or Numba imports it in the middle of a call, where a fork would not wait for it)
+                with loading("Numba"):
+                    import numba
+                    import numba.extending
+                    import numpy.ma  # noqa: F401  (or Numba imports it amid a call, where a fork would not wait for it)
 
                 extensions()
                 # made when first asked for, under locks of their own, for which a fork would not wait either

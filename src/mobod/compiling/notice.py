@@ -6,12 +6,13 @@ import contextlib
 import functools
 import os
 import sys
+import threading
 import time
 import warnings
 from collections.abc import Iterator
 
-#: Seconds between two lines where none can be written over.
-BETWEEN = 10.0
+#: Seconds between two lines where none can be written over; and before loading a package is told.
+BETWEEN, PATIENCE = 10.0, 2.0
 
 
 @functools.cache
@@ -92,6 +93,22 @@ class Progress:
     def __exit__(self, *_: object) -> None:
         _line.is_listed = False
         _line.clear()
+
+
+@contextlib.contextmanager
+def loading(package: str) -> Iterator[None]:
+    """While a large package is loaded, tell it where that takes more than `PATIENCE`: a slow disk, or no bytecode kept."""
+    if package.lower() in sys.modules or os.environ.get("MOBOD_QUIET"):
+        yield
+        return
+    text = f"mobod: loading {package}{', anew each time, as Python is told to keep no bytecode' * sys.dont_write_bytecode}"
+    timer = threading.Timer(PATIENCE, lambda: print(text, file=sys.stderr, flush=True))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        timer.join()  # no thread is left beside a fork
 
 
 _warned: list[str] = []

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..compiling.notice import loading
 from ..errors import FormulaError, MobodError
 from ..simulation.names import auxiliary_names, coordinate_names, speed_names
 from ..system.arguments import check_state, check_system
@@ -567,7 +568,8 @@ def tidied(expression: Any) -> Any:
 
 def _sympy() -> Any:
     try:
-        import sympy
+        with loading("SymPy"):
+            import sympy
     except ImportError as error:
         raise ImportError("mobod.equations needs SymPy: pip install mobod[symbolic]") from error
     return sympy
