@@ -191,11 +191,7 @@ def simulate(
     stepper.set_report_all_significant_states(False)
     ledger = None
     if audit == "steps" and not steps_by_report(stepper, recording):
-        impulses = acts_by_impulses(system, integrator.steps_contacts)
-        ledger = Ledger(system, stepper.state, impulses) if kept is None else kept["ledger"]
-        if ledger is None:
-            raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
-        ledger.attach(system, stepper.state)
+        ledger = _keep_ledger(stepper, kept, checkpoint)
     bar = _bar(float(times[0]), float(times[-1])) if progress is True else None
     about = {**describe(system, state), "body_names": recording.body_names, "surface_names": recording.surface_names}
     about["row_names"] = row_names(system) if record else {}
@@ -229,6 +225,17 @@ def simulate(
             )
             raise
     return trajectory
+
+
+def _keep_ledger(stepper: TimeStepper, kept: Mapping[str, Any] | None, checkpoint: Path | None) -> Ledger:
+    """Keep the accounts in every step of a run, from its beginning or from where a checkpoint has kept them."""
+    system, integrator = stepper.system, stepper.integrator
+    impulses = acts_by_impulses(system, integrator.steps_contacts)
+    ledger = Ledger(system, stepper.state, impulses) if kept is None else kept["ledger"]
+    if ledger is None:
+        raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
+    ledger.attach(system, stepper.state)
+    return ledger
 
 
 class _Outcome:

@@ -221,15 +221,7 @@ class Trajectory(Sealed):
         if self.body_poses.shape[2:] != (3, 4):
             raise ValueError(f"{POSES} must have the shape (nt, n, 3, 4); it has {self.body_poses.shape}")
         self.body_names = _names(body_names, "body_names", POSES, self.body_poses.shape[1])
-        self._contacts, self._contact_counts = None, np.zeros(nt)
-        if (contacts is None) != (contact_counts is None):
-            raise ValueError("contacts and contact_counts belong together; one is missing")
-        if contacts is not None and contact_counts is not None:
-            self._contacts = _read_only(contacts, "contacts", 2)
-            self._contact_counts = np.asarray(_read_only(contact_counts, "contact_counts", 1, nt))
-            if int(self._contact_counts.sum()) != len(self._contacts):
-                many = int(self._contact_counts.sum())
-                raise ValueError(f"contact_counts are of {many} rows; contacts has {len(self._contacts)}")
+        self._contacts, self._contact_counts = _contact_rows(contacts, contact_counts, nt)
         self._surface_names = None if surface_names is None else tuple(str(name) for name in surface_names)
         self._row_names = {str(kind): [str(name) for name in names] for kind, names in (row_names or {}).items()}
         self.events = no_events() if events is None else Events(events, event_labels or ())
@@ -1170,6 +1162,19 @@ def _import(name: str, purpose: str) -> Any:
     except ImportError as error:
         package = name.partition(".")[0]
         raise ImportError(f"{purpose} needs {package}: pip install 'mobod[{EXTRAS[package]}]'") from error
+
+
+def _contact_rows(rows: ArrayLike | None, counts: ArrayLike | None, nt: int) -> tuple[Array | None, Array]:
+    """Contacts, and how many of them each row of a trajectory has."""
+    if (rows is None) != (counts is None):
+        raise ValueError("contacts and contact_counts belong together; one is missing")
+    if rows is None or counts is None:
+        return None, np.zeros(nt)
+    all_rows = _read_only(rows, "contacts", 2)
+    of_each = np.asarray(_read_only(counts, "contact_counts", 1, nt))
+    if int(of_each.sum()) != len(all_rows):
+        raise ValueError(f"contact_counts are of {int(of_each.sum())} rows; contacts has {len(all_rows)}")
+    return all_rows, of_each
 
 
 def _read_only(value: ArrayLike, name: str, ndim: int | None, rows: int | None = None) -> Array:
