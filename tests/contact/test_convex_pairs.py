@@ -32,7 +32,7 @@ def test_depth_is_the_least_overlap(first, second, rng):
         if lies or angular:
             # each direction that overlaps as little has points, what lies across an edge leans where it is cut, what a polygon
             # leaves of a cylinder's end is less deep, and so is what lies along a face beside edges that cross
-            assert depth > 0.5 * overlap(scene.shapes, poses, points["normal"]).min()
+            assert depth > (0.5 if "capsule" in (first, second) else 0.9) * overlap(scene.shapes, poses, points["normal"]).min()
         else:
             assert (np.abs(points["normal"] - n) < 1e-14).all() and abs(overlap(scene.shapes, poses, n) - depth) < 1e-9
         # an edge has to be better by 5 % than a face of nearly the same normal, or the face is taken
@@ -45,7 +45,7 @@ def test_it_is_coals(first, second, rng):
     coal = pytest.importorskip("coal", reason="coal is not installed")
     scene = Scene(SHAPES[first], SHAPES[second])
     geometries = [coals(coal, shape) for shape in scene.shapes]
-    alike = touching = lacking = 0
+    alike = touching = 0
     for _ in range(POSES):
         poses = poses_of(rng)
         points, distance = scene.put(*poses), coals_distance(coal, geometries, poses)
@@ -57,13 +57,9 @@ def test_it_is_coals(first, second, rng):
         alike += same or ("capsule" in (first, second) and 0.0 < -distance - depth < 0.006 * depth)
         curved = {"cylinder", "ellipsoid"} & {first, second}
         # coal's EPA of curved bodies may end at more than the least overlap; with flat faces both know it exactly
-        # where a capsule goes over an edge, its face counts up to 0.5 % less depth; of hulls and tables, where edges cross and
-        # others come near, 2 of 1,384 random poses tell less than 0.995 of the overlap, 0.67 at the least
-        many_faced = bool({first, second} <= {"brick", "hull", "table"} and {"hull", "table"} & {first, second})
-        most = depth / 0.995 if "capsule" in (first, second) else depth / 0.6 if many_faced else depth
-        lacking += many_faced and -distance > (1.0 + 2e-3) * depth
+        # where a capsule goes over an edge, its face counts up to 0.5 % less depth
+        most = depth / 0.995 if "capsule" in (first, second) else depth * (1.0 + 1e-4)
         assert (same and 0.95 * depth <= -distance) or (curved and depth < -distance) or 0.95 * depth <= -distance <= most
-    assert lacking <= 2
     # of many-faced hulls a third of the edges that cross have a face's normal near, whose manifold bears with them, and a
     # capsule often lies across an edge
     crossed = "hull" in (first, second) and {first, second} <= {"hull", "brick", "table", "capsule"}

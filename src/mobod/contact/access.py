@@ -27,6 +27,7 @@ The kind of the first is the lower one. For each point it writes a row of ``cont
 | 8, 9 | FACE: its area, and the cosine of its angle to the other surface |
 | 10 | a number that identifies the point as long as the two touch: of a corner, a face, an edge |
 | 11 | FACE: 0 where the face is the first surface's, 1 where it is the second's |
+| 28 | its energy, as a part of what the law says: 1, but where its force leans |
 
 A law fills in the columns from FORCE on: the force on the second surface (3), slip (3), the point where it acts (3), rate of
 depth, potential energy, dissipated power, signed normal force, moment on the second surface (3). Their sums are in
@@ -50,6 +51,7 @@ HERTZ, CORNER, FACE = 0.0, 1.0, 2.0
 #: Columns of contact_point.
 POINT, NORMAL, DEPTH, LAW, SHAPE, FEATURE, SIDE = 0, 3, 6, 7, 8, 10, 11
 FORCE, SLIP, PLACE, RATE, ENERGY, POWER, LOAD, COUPLE = 12, 15, 18, 21, 22, 23, 24, 25
+PART = 28
 #: Columns of contact_sum. Force and moment, about Ground's origin, are on the second surface.
 SUMS = {
     "force": 0, "moment": 3, "point": 6, "normal": 9, "depth": 12, "depth_rate": 13, "slip": 14,
@@ -131,6 +133,7 @@ def put_point(
     store_lane(rows, row, SHAPE + 1, lane, two)
     store_lane(rows, row, FEATURE, lane, float(feature))
     store_lane(rows, row, SIDE, lane, 0.0)
+    store_lane(rows, row, PART, lane, 1.0)
 
 
 @generic

@@ -36,7 +36,7 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import exp, load_lane, log, sincos, sqrt, store_lane
 from ...compiling import apart, generic
-from ..access import CORNER, FEATURE, FORCE, HERTZ, Pair, load3_lane, put_point, store3_lane
+from ..access import CORNER, FEATURE, FORCE, HERTZ, PART, Pair, load3_lane, put_point, store3_lane
 from ..shape import BRICK, CONVEX_HULL, CYLINDER
 from ._core import CORNERS, bare3, corner_number, end_of, face_feature, list_of, vertex
 from ._curvature import goes_over
@@ -427,14 +427,14 @@ def _bear_segment(
             size = sqrt(vec3.dot(g, g))
             n = vec3.scale(sign / size, mat33.mul_vec(R, g))
             point = vec3.add(p, mat33.mul_vec(R, vec3.add_scaled(v, 0.5 * depth - r, m)))
-            if sharp:  # a force of |g|, and the energy of the share alone
-                depth, size = depth * part / size, size * size / part
-            part = weight * size
+            force = weight * size
             if r > 0.0:
-                k = 1.0 / (r * part * part)
+                k = 1.0 / (r * force * force)
                 put_point(model, pair, count, point, n, depth, HERTZ, k, k, 0)
             else:
-                put_point(model, pair, count, point, n, depth, CORNER, 0.0, part, 0)
+                put_point(model, pair, count, point, n, depth, CORNER, 0.0, force, 0)
+            if sharp:  # the energy is that of the share alone
+                store_lane(model.contact_point, count, PART, pair[2], part / size)
             store_lane(model.contact_point, count, FEATURE, pair[2], names[i])
             count += 1
     return count

@@ -27,6 +27,7 @@ from ..access import (
     FEATURE,
     HERTZ,
     LAW,
+    PART,
     SHAPE,
     Pair,
     narrow_phase,
@@ -454,7 +455,7 @@ def _energy(model: Any, begin: int, end: int, lane: int, h: Any, radius: float) 
         if load_lane(rows, row, LAW, lane) == HERTZ:
             r = r + x * x * sqrt(x / (radius * load_lane(rows, row, SHAPE, lane)))
         else:
-            r = r + load_lane(rows, row, SHAPE + 1, lane) * x * x
+            r = r + load_lane(rows, row, PART, lane) * load_lane(rows, row, SHAPE + 1, lane) * x * x
     return r
 
 

@@ -52,6 +52,7 @@ from ...contact.access import (
     LAW,
     MATERIAL,
     NORMAL,
+    PART,
     POINT,
     SHAPE,
     SIDE,
@@ -280,7 +281,7 @@ def elastic_of(model: Any, a: int, b: int, row: int, x: Any, lane: int) -> Any:
         k, s1 = softer(k1 / h1, k2 / h2)
         elastic = k * area * x
         energy, c = 0.5 * elastic * x, c2 + s1 * (c1 - c2)
-    return elastic, energy, c, s1
+    return elastic, load_lane(rows, row, PART, lane) * energy, c, s1
 
 
 @generic
