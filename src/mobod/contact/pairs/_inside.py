@@ -3,20 +3,30 @@
 Each kind's function, ``nearest(model, s, lane, x)``, takes a point in the frame of surface s and gives ``(depth, n)``, n in
 that frame too; depth is the distance to the surface inside, and 0 or less outside, where n means nothing. Where several
 points are nearest, at a center say, n is that of one of them.
+
+Of what has sides those that are nearly as near as the nearest have a share each, by the squares of their depths, see
+`_rivals`: depth is the root of the square that all make, and n the slope of it, shorter than 1 there, so that forces turn
+over a length and are the slope of their energy.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import bare, load_lane, sqrt
+from ...algebra.scalar import bare, load_lane, sqrt, store_lane
 from ...compiling import generic
 from ..access import BOX, DIMENSIONS, number_of, three_of
 from ..mesh_tree import constant3
+from ._rivals import SHARE, WINDOW, find_shares
 
 #: Iterations of Newton's for the ellipsoid, from a side on which they run straight to the root; 5 are common.
 _MOST_STEPS = 50
 #: Half the length that stands for an endless one.
 _ENDLESS = 1e30
+#: The column of contact_point, beside SHARE, for which of the sides has that share.
+_SIDE = 31
+#: The least square of n: of two sides of a plate, in the middle between them, one alone counts.
+_LEAST = 0.1
 
 
 @generic
@@ -52,42 +62,97 @@ def capsule(model: Any, s: int, lane: int, x: Any) -> Any:
     return _in_ball((x[0], x[1], z), radius)
 
 
+def _sharing(sides: Callable[..., Any], side: Callable[..., Any]) -> Callable[..., Any]:
+    """The nearest of several sides, by their number and the depth and normal of each: those that are nearly as near share."""
+
+    @generic
+    def nearest(model: Any, s: int, lane: int, x: Any) -> Any:
+        rows, total, least, at = model.contact_point, sides(model, s), 1e300, 0
+        for k in range(total):
+            h = bare(side(model, s, lane, x, k)[0])
+            if h < least:
+                least, at = h, k
+                if h <= 0.0:
+                    break
+        depth, n = side(model, s, lane, x, at)
+        found = 0
+        if least > 0.0:
+            for k in range(total):
+                h, _ = side(model, s, lane, x, k)
+                if bare(h) * bare(h) < (1.0 + WINDOW) * least * least and found < model.contact_points_size:
+                    store_lane(rows, found, SHARE, lane, h)
+                    store_lane(rows, found, _SIDE, lane, 0.0 * h + float(k))
+                    found += 1
+        if found > 1:
+            find_shares(model, lane, found)
+            o = 0.0 * depth
+            square, g = o, (o, o, o)
+            for i in range(found):
+                share = load_lane(rows, i, SHARE, lane)
+                h, its = side(model, s, lane, x, int(bare(load_lane(rows, i, _SIDE, lane))))
+                square, g = square + share * h * h, vec3.add_scaled(g, share * h, its)
+            if vec3.dot(g, g) > _LEAST * square:
+                depth = sqrt(square)
+                return depth, vec3.scale(1.0 / depth, g)
+        return depth, n
+
+    return nearest
+
+
 @generic
-def cylinder(model: Any, s: int, lane: int, x: Any) -> Any:
-    """The side, or an end."""
+def _side_of_cylinder(model: Any, s: int, lane: int, x: Any, k: int) -> Any:
+    """The side, or the nearer end."""
     radius, half = number_of(model, s, DIMENSIONS, lane), number_of(model, s, DIMENSIONS + 1, lane)
     o = 0.0 * (x[0] + radius + half)
-    square = x[0] * x[0] + x[1] * x[1]
-    end = half - x[2]
-    if x[2] < 0.0:
-        end = half + x[2]
+    if k == 0:
+        square = x[0] * x[0] + x[1] * x[1]
+        if square > 0.0:
+            distance = sqrt(square) + o
+            return radius - distance, (x[0] / distance, x[1] / distance, o)
+        return radius + o, (o + 1.0, o, o)
     if number_of(model, s, DIMENSIONS + 2, lane) == 1.0:
-        end = o + _ENDLESS
-    if square >= radius * radius or end <= 0.0:
-        return o - 1.0, (o, o, o)
-    side, n = radius + o, (o + 1.0, o, o)
-    if square > 0.0:
-        distance = sqrt(square) + o
-        side, n = radius - distance, (x[0] / distance, x[1] / distance, o)
-    if side <= end:
-        return side, n
-    if x[2] < 0.0:
-        return end + o, (o, o, o - 1.0)
-    return end + o, (o, o, o + 1.0)
+        return o + _ENDLESS, (o, o, o + 1.0)
+    return _inside(x[2], half) + o, (o, o, _sign(x[2]) + o)
 
 
 @generic
-def brick(model: Any, s: int, lane: int, x: Any) -> Any:
-    """The nearest of six faces."""
+def _side_of_brick(model: Any, s: int, lane: int, x: Any, k: int) -> Any:
+    """The nearer face along axis k."""
     h = three_of(model, s, DIMENSIONS, lane)
     o = 0.0 * (x[0] + h[0])
-    a = (_inside(x[0], h[0]), _inside(x[1], h[1]), _inside(x[2], h[2]))
-    signs = (_sign(x[0]) + o, _sign(x[1]) + o, _sign(x[2]) + o)
-    if a[0] <= a[1] and a[0] <= a[2]:
-        return a[0], (signs[0], o, o)
-    if a[1] <= a[2]:
-        return a[1], (o, signs[1], o)
-    return a[2], (o, o, signs[2])
+    if k == 0:
+        return _inside(x[0], h[0]) + o, (_sign(x[0]) + o, o, o)
+    if k == 1:
+        return _inside(x[1], h[1]) + o, (o, _sign(x[1]) + o, o)
+    return _inside(x[2], h[2]) + o, (o, o, _sign(x[2]) + o)
+
+
+@generic
+def _side_of_hull(model: Any, s: int, lane: int, x: Any, k: int) -> Any:
+    """The plane of face k: these are after the vertices in the constants."""
+    i = model.surface_first_constant[s] + 3 * model.contact_integers[model.surface_first_integer[s]] + 4 * k
+    n, o = constant3(model, i), 0.0 * x[0]
+    return bare(load_lane(model.contact_constants, i + 3, 0, 0)) - vec3.dot(n, x), (o + n[0], o + n[1], o + n[2])
+
+
+@generic
+def _two(model: Any, s: int) -> int:
+    return 2
+
+
+@generic
+def _three(model: Any, s: int) -> int:
+    return 3
+
+
+@generic
+def _faces(model: Any, s: int) -> int:
+    return model.contact_integers[model.surface_first_integer[s] + 1]
+
+
+cylinder = _sharing(_two, _side_of_cylinder)
+brick = _sharing(_three, _side_of_brick)
+hull = _sharing(_faces, _side_of_hull)
 
 
 @generic
@@ -173,25 +238,6 @@ def torus(model: Any, s: int, lane: int, x: Any) -> Any:
     c, s_, y = x[0] / rho, x[1] / rho, rho - ring
     depth, n = _in_ball((y, o, x[2] + o), tube)
     return depth, (c * n[0], s_ * n[0], n[2])
-
-
-@generic
-def hull(model: Any, s: int, lane: int, x: Any) -> Any:
-    """The nearest of the faces' planes, which are after the vertices in the constants."""
-    integers, constants = model.contact_integers, model.contact_constants
-    first = model.surface_first_integer[s]
-    i = model.surface_first_constant[s] + 3 * integers[first]
-    best, at = 1e300, i
-    y = bare(x[0]), bare(x[1]), bare(x[2])
-    for _ in range(integers[first + 1]):
-        depth = bare(load_lane(constants, i + 3, 0, 0)) - vec3.dot(constant3(model, i), y)
-        if depth < best:
-            best, at = depth, i
-            if depth <= 0.0:
-                break
-        i = i + 4
-    n, o = constant3(model, at), 0.0 * x[0]
-    return bare(load_lane(constants, at + 3, 0, 0)) - vec3.dot(n, x), (o + n[0], o + n[1], o + n[2])
 
 
 # ---------------------------------------------------------------------------------------------- boxes

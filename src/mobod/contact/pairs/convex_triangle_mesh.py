@@ -8,16 +8,16 @@ from collections.abc import Callable
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load_lane, store_lane
+from ...algebra.scalar import bare, load_lane, sqrt, store_lane
 from ...compiling import Routine, generic
-from ..access import DIMENSIONS, FACE, SIDE, Pair, narrow_phase, orientation, origin, put_point, three_of
+from ..access import DIMENSIONS, FACE, PART, SIDE, Pair, narrow_phase, orientation, origin, put_point, three_of
 from ..mesh_tree import AREA, CENTROID, NORMAL, constant3, numbers_of_face, users_number, walking
 from . import _inside
 
 
 @generic
 def put_face(
-    model: Any, pair: Pair, row: int, side: int, s: Any, n: Any, depth: Any, area: float, cosine: Any, feature: int
+    model: Any, pair: Pair, row: int, side: int, s: Any, n: Any, depth: Any, area: Any, cosine: Any, feature: int
 ) -> None:
     """Write the row of a face: s, in Ground, its centroid, and n the other surface's outward normal."""
     point = vec3.add_scaled(s, 0.5 * depth, n)
@@ -52,7 +52,7 @@ def apart(c: Any, h: Any, its_c: Any, its_h: Any) -> bool:
     return abs(c[2] - its_c[2]) > h[2] + its_h[2]
 
 
-def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
+def _with_mesh(of: str, nearest: Callable[..., Any], box: Callable[..., Any] = _inside.bounded) -> Routine:
     """The routine of one kind, by its functions of `_inside`."""
 
     @generic
@@ -64,15 +64,18 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
         _, _, pair, R_SM, p_SM, R_GS, p_GS = k
         i, s = numbers_of_face(model, m, f), pair[0]
         centroid = vec3.add(p_SM, mat33.mul_vec(R_SM, constant3(model, i + CENTROID)))
-        depth, n = nearest(model, s, pair[2], centroid)
+        depth, g = nearest(model, s, pair[2], centroid)
         if depth <= 0.0:
             return count
+        length = sqrt(vec3.dot(g, g))
+        n = vec3.scale(1.0 / length, g)
         cosine = -vec3.dot(n, mat33.mul_vec(R_SM, constant3(model, i + NORMAL)))
         if cosine <= 0.0:
             return count
         area = bare(load_lane(model.contact_constants, i + AREA, 0, 0))
         at = vec3.add(p_GS, mat33.mul_vec(R_GS, centroid))
-        put_face(model, pair, count, 1, at, mat33.mul_vec(R_GS, n), depth, area, cosine, users_number(model, m, f))
+        put_face(model, pair, count, 1, at, mat33.mul_vec(R_GS, n), depth, area * length, cosine, users_number(model, m, f))
+        store_lane(model.contact_point, count, PART, pair[2], 1.0 / length)
         return count + 1
 
     walk = walking(outside, visit)
@@ -92,7 +95,6 @@ def _with_mesh(nearest: Callable[..., Any], box: Callable[..., Any]) -> Routine:
         around, reach = box_in(R_MS, p_MS, center, half)
         return walk(model, m, 0, (around, reach, pair, R_SM, p_SM, R_GS, p_GS))
 
-    of = nearest.__name__ if nearest is not _inside.hull else "convex_hull"
     convex_triangle_mesh.__qualname__ = f"{of}_triangle_mesh"  # by which it is pickled
     return narrow_phase(convex_triangle_mesh)
 
@@ -137,10 +139,10 @@ def half_space_triangle_mesh(model: Any, pair: Pair) -> int:
     return _walk_below(model, m, 0, (bare3(n), bare(distance), pair, n, distance, n_G, R_GM, p_GM))
 
 
-sphere_triangle_mesh = _with_mesh(_inside.sphere, _inside.bounded)
-capsule_triangle_mesh = _with_mesh(_inside.capsule, _inside.bounded)
-cylinder_triangle_mesh = _with_mesh(_inside.cylinder, _inside.box_of_cylinder)
-brick_triangle_mesh = _with_mesh(_inside.brick, _inside.bounded)
-ellipsoid_triangle_mesh = _with_mesh(_inside.ellipsoid, _inside.bounded)
-torus_triangle_mesh = _with_mesh(_inside.torus, _inside.bounded)
-convex_hull_triangle_mesh = _with_mesh(_inside.hull, _inside.bounded)
+sphere_triangle_mesh = _with_mesh("sphere", _inside.sphere)
+capsule_triangle_mesh = _with_mesh("capsule", _inside.capsule)
+cylinder_triangle_mesh = _with_mesh("cylinder", _inside.cylinder, _inside.box_of_cylinder)
+brick_triangle_mesh = _with_mesh("brick", _inside.brick)
+ellipsoid_triangle_mesh = _with_mesh("ellipsoid", _inside.ellipsoid)
+torus_triangle_mesh = _with_mesh("torus", _inside.torus)
+convex_hull_triangle_mesh = _with_mesh("convex_hull", _inside.hull)
