@@ -67,7 +67,7 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
     kind = _callback()
     from casadi import Sparsity
 
-    nu, constrained = core.nu, core.system.matter.get_num_constraints() > 0
+    nu = core.nu
     sizes = core.nq, nu, nu
     ends = np.cumsum([0, *sizes])
     given = [Sparsity.dense(size, n) for size in sizes]
@@ -79,10 +79,6 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
         ends = rows * np.arange(columns * n + 1)
         first = np.repeat(rows * np.arange(n), columns)
         return Sparsity(rows * n, columns * n, ends.tolist(), (first[:, None] + np.arange(rows)).ravel().tolist())
-
-    def is_curved(a: int, b: int) -> bool:
-        """False of second derivatives that are zero: it is linear in the third, by M, which is of q, or G, perhaps of u."""
-        return max(a, b) < 2 or min(a, b) == 0 or (constrained and min(a, b) == 1)
 
     def states(arguments: Sequence[Any]) -> list[Any]:
         return [one.reshape(n, -1) for one in arguments[:3]]  # CasADi's columns are rows here
@@ -107,7 +103,7 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
         none = np.zeros(0)
         for a in range(3):
             rows = H[:, ends[a] : ends[a + 1]]
-            found += [np.swapaxes(rows[:, :, ends[b] : ends[b + 1]], 1, 2) if is_curved(a, b) else none for b in range(3)]
+            found += [np.swapaxes(rows[:, :, ends[b] : ends[b + 1]], 1, 2) for b in range(3)]
             found += [none, J[a]]  # by the value, on which nothing depends; by the weights: J^T, column by column
         return found
 
@@ -117,7 +113,7 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
     def patterns_of_second() -> list[Any]:
         gives = []
         for a in range(3):
-            gives += [blocks(sizes[a], sizes[b]) if is_curved(a, b) else Sparsity(sizes[a] * n, sizes[b] * n) for b in range(3)]
+            gives += [blocks(sizes[a], size) for size in sizes]
             gives += [Sparsity(sizes[a] * n, nu * n), blocks(sizes[a], nu)]
         return gives
 
@@ -139,9 +135,9 @@ def _once(compute: Callable[..., Any]) -> Callable[..., Any]:
 
     def again(*given: Any) -> Any:
         nonlocal last
-        found = last  # another thread may replace it meanwhile
-        if found is None or not all(map(np.array_equal, found[0], given)):
-            last = found = [one.copy() for one in given], compute(*given)
+        key, found = [one.tobytes() for one in given], last  # which another thread may replace meanwhile
+        if found is None or found[0] != key:
+            last = found = key, compute(*given)
         return found[1]
 
     return again

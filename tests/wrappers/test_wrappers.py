@@ -233,6 +233,18 @@ def test_second_derivatives_are_the_systems_own(arm, rng, close):
     close((found @ direction)[:, 9:], exact.mobility_forces, 1e-6)
 
 
+def test_second_derivatives_of_many_states_come_in_pieces(arm, rng, monkeypatch):
+    """Some columns at a time, where all would take too much memory; with weights of their own each state as alone."""
+    core, given, weights = ForwardDynamics(arm()), points(rng, 9), rng.normal(size=(9, 2, 4))
+    whole = core.second(*given, weights)
+    for i in (0, 8):
+        assert np.array_equal(whole[i], core.second(*(one[[i]] for one in given), weights[[i]])[0])
+    sizes, ask = [], core._gradients
+    monkeypatch.setattr(core, "_gradients", lambda x, weights: (sizes.append(len(x)), ask(x, weights))[1])
+    monkeypatch.setattr("mobod.ensemble.second_differences._MOST", 2 * 9 * 48 * 4)
+    assert np.array_equal(whole, core.second(*given, weights)) and sizes == [72, 72, 18]
+
+
 def test_what_has_no_wrapper_is_refused(arm):
     with pytest.raises(TypeError, match="give a MultibodySystem"):
         ForwardDynamics(3)

@@ -62,6 +62,14 @@ def results(rows: int, n: int, kind: Any, shapes: Sequence[tuple[int, ...]], int
     return block, kind(*in_block(block, n, shapes))
 
 
+def block_of(parts: Sequence[Array]) -> Array:
+    """The parts of a result one behind the other, a row a state: the block that they are views of, or a new one."""
+    n, size, block = len(parts[0]), sum(part[0].size for part in parts), parts[0].base
+    if isinstance(block, np.ndarray) and block.ndim == 2 and block.shape[1] == size and block.flags.carray:
+        return block
+    return np.hstack([part.reshape(n, -1) for part in parts])
+
+
 def _is_same(one: Array, other: Array) -> bool:
     """True if both are one memory, by the same strides; of empty ones it does not matter."""
     return not one.size or (one.ctypes.data == other.ctypes.data and one.strides == other.strides)

@@ -20,11 +20,10 @@ from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from .ensemble import Ensemble
+from .second_differences import STEP, differences, gradients
 
 #: Ensembles that a thread keeps, one a number of states.
 _KEPT = 8
-#: The step of the central differences by which first derivatives give second ones.
-_STEP = 1e-5
 
 
 class Jacobians(NamedTuple):
@@ -45,6 +44,9 @@ class ArrayDynamics(abc.ABC):
     state : State, optional
         Whose time, z, modelling choices and parameters all evaluations share; the default state unless given.
     """
+
+    #: The name of its third argument in derivatives.
+    third: str
 
     def __init__(self, system: MultibodySystem, state: State | None = None) -> None:
         if not isinstance(system, MultibodySystem):
@@ -74,8 +76,9 @@ class ArrayDynamics(abc.ABC):
 
     def derivatives(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
         """The derivatives alone."""
-        by_q, by_u, by_third = self._derivatives(self._of(len(q)), q, u, third)
-        return by_q @ self._back(q) if self._turns else by_q, by_u, by_third
+        found = self._derivatives(self._of(len(q)), q, u, third)
+        by_q = found.q @ self._back(q) if self._turns else found.q
+        return by_q, found.u, getattr(found, self.third)
 
     def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
         """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu; of each value unless given.
@@ -84,22 +87,23 @@ class ArrayDynamics(abc.ABC):
         """
         n, nq, nu = len(q), self.nq, self.nu
         weights = np.broadcast_to(np.eye(nu), (n, nu, nu)) if weights is None else weights
-        moved = nq + nu  # in the third the function is linear
-        x = np.hstack([q, u])
-        h = _STEP * np.maximum(1.0, np.abs(x))
-        changes = np.zeros((moved, 2, n, moved))
-        for k in range(moved):
-            changes[k, 0, :, k], changes[k, 1, :, k] = h[:, k], -h[:, k]
-        many = (x + changes).reshape(-1, moved)
-        found = self.derivatives(many[:, :nq], many[:, nq:], np.tile(third, (2 * moved, 1)))
-        T, at = np.zeros((n, weights.shape[1], nq + 2 * nu, nq + 2 * nu)), 0
-        for part in found:
-            low_high, end = part.reshape(moved, 2, n, nu, -1), at + part.shape[2]
-            slopes = np.einsum("nka,mnab->nkbm", weights, low_high[:, 0] - low_high[:, 1])
-            T[:, :, at:end, :moved], at = slopes / (2.0 * h[:, None, None]), end
-        T[:, :, :moved, moved:] = np.swapaxes(T[:, :, moved:, :moved], 2, 3)
+        k, moved, size = weights.shape[1], nq + nu, nq + 2 * nu  # in the third the function is linear
+        x = np.hstack([q, u, third])
+        h = STEP * np.maximum(1.0, np.abs(x))
+        T = np.zeros((n, k, size, size))
+        slopes = differences(lambda x: self._gradients(x, weights), x, h, range(moved), 3 * nu * nu)
+        T[:, :, :moved] = np.moveaxis(slopes, 0, 2)
+        T[:, :, moved:, :moved] = np.swapaxes(T[:, :, :moved, moved:], 2, 3)
         result: Array = 0.5 * (T + np.swapaxes(T, 2, 3))
         return result
+
+    def _gradients(self, x: Array, weights: Array) -> Array:
+        """Derivatives ``(m n, k, nq + 2 nu)`` of *weights* times values at x = (q, u, third), m n rows."""
+        nu, q = self.nu, x[:, : self.nq]
+        found = self._derivatives(self._of(len(q)), q, *np.split(x[:, self.nq :], 2, axis=1))
+        before = sum(part.shape[2] for part in found[: found._fields.index(self.third)])
+        G = gradients(found, weights, np.concatenate([np.arange(2 * nu), before + np.arange(nu)]))
+        return np.concatenate([G[..., :nu] @ self._back(q), G[..., nu:]], axis=2) if self._turns else G
 
     def _of(self, n: int) -> Ensemble:
         """The present thread's ensemble of so many states."""
@@ -125,29 +129,31 @@ class ArrayDynamics(abc.ABC):
         """Values of an ensemble's states ``(n, nu)``."""
 
     @abc.abstractmethod
-    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
+    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Any:
         """Derivatives of an ensemble's states, by displacements in place of q."""
 
 
 class ForwardDynamics(ArrayDynamics):
     """u_dot of (q, u, mobility forces beside those of the elements)."""
 
+    third = "mobility_forces"
+
     def _value(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Array:
         ensemble.realize(q=q, u=u, mobility_forces=third)
         return np.array(ensemble.u_dot)[:, : self.nu]
 
-    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
-        found = ensemble.calc_forward_dynamics_derivatives(q=q, u=u, mobility_forces=third)
-        return found.q, found.u, found.mobility_forces
+    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Any:
+        return ensemble.calc_forward_dynamics_derivatives(q=q, u=u, mobility_forces=third)
 
 
 class InverseDynamics(ArrayDynamics):
     """Missing mobility forces of (q, u, u_dot), as `MultibodySystem.calc_inverse_dynamics`."""
 
+    third = "u_dot"
+
     def _value(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Array:
         ensemble.realize(Stage.VELOCITY, q=q, u=u)
         return np.array(ensemble.calc_inverse_dynamics(third))
 
-    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
-        found = ensemble.calc_inverse_dynamics_derivatives(third, q=q, u=u)
-        return found.q, found.u, found.u_dot
+    def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Any:
+        return ensemble.calc_inverse_dynamics_derivatives(third, q=q, u=u)

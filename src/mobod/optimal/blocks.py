@@ -11,6 +11,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.coordinates import displacements
 from ..derivative.differences import along
+from ..ensemble.second_differences import STEP
 from ..errors import ModelError
 from ..linear import manifold
 from ..value.stage import Stage
@@ -18,9 +19,6 @@ from .functions import NodeFunction
 
 if TYPE_CHECKING:
     from .part import Part
-
-#: The step of differences of second derivatives.
-SECOND = 1e-5
 
 
 def _dense(rows: Any, columns: Any) -> list[tuple[Any, Any]]:
@@ -265,7 +263,7 @@ class OnManifold(Block):
     def second(self, multipliers: Array) -> list[Array]:
         given = self._given()
         ends, whole, d = np.cumsum([len(one) for one in given])[:-1], np.concatenate(given), self._part.phase.dynamics
-        steps = np.array([SECOND] * int(ends[1]) + [d.step(k) for k in range(len(given[2]))])
+        steps = np.array([STEP] * int(ends[1]) + [d.step(k) for k in range(len(given[2]))])
         return [differences_of(lambda change: multipliers @ self._at(*np.split(whole + change, ends)), steps)]
 
     def name_of(self, row: int) -> str:
@@ -345,7 +343,7 @@ class Continuity(Block):
         if self._link is None:
             return []
         k, link = len(self._columns()), self._link
-        steps = np.full(k, SECOND)
+        steps = np.full(k, STEP)
         return [differences_of(lambda x: multipliers @ link.with_derivatives(self._given(x), 1, k)[1][:, :, 0], steps)]
 
     def name_of(self, row: int) -> str:

@@ -17,8 +17,8 @@ from ..algebra.dual_array import DualArray, NotDifferentiable
 from ..errors import ModelError
 from ..value.checks import all_known
 
-#: Steps of differences: of fourth order, and of gradients.
-_STEP, _SECOND = 5e-4, 1e-5
+#: The step of differences of fourth order.
+_STEP = 5e-4
 #: What is given: of each name, its values ``(rows, n)`` or ``(n,)``, and its derivatives by the variables ``(k, rows, n)``.
 Given = Mapping[str, tuple[Array, Array]]
 

@@ -18,12 +18,13 @@ from ..derivative.coordinates import has_rates
 from ..derivative.results import ForwardDynamicsDerivatives
 from ..derivative.settings import Setting
 from ..ensemble.ensemble import Ensemble
+from ..ensemble.second_differences import STEP, differences, gradients
 from ..linear.inputs import Inputs
 from ..state.state import State
 from ..value.stage import Stage
 
-#: Steps of differences of fourth order of rates, and of second order of their derivatives.
-_STEP, _SECOND = 5e-4, 1e-5
+#: The step of differences of fourth order of rates.
+_STEP = 5e-4
 #: Ensembles that are kept.
 _KEPT = 12
 
@@ -157,27 +158,16 @@ class NodeDynamics:
         n, ny, nx = len(y), self.nx + self.m, self.nx
         size = ny + 1 + len(p)
         H = np.zeros((n, size, size))
-        columns, y, of = [], self._inward(y, _SECOND), [*range(nx), *self._setting]
-        h, m = _SECOND * np.maximum(1.0, np.abs(y)), len(of)
-        moves = np.zeros((m, 2, n, ny))
-        for i, k in enumerate(of):
-            moves[i, 0, :, k], moves[i, 1, :, k] = h[:, k], -h[:, k]
-        found = self._gradients((y + moves).reshape(-1, ny), np.tile(t, 2 * m), p, np.tile(weights, (2 * m, 1)))
-        found = found.reshape(m, 2, n, size)
-        columns += [(k, (found[i, 0] - found[i, 1]) / (2.0 * h[:, k, None])) for i, k in enumerate(of)]
-        if with_time:
-            at = [self._gradients(y, t + s * _SECOND, p, weights) for s in (1, -1)]
-            columns.append((ny, (at[0] - at[1]) / (2.0 * _SECOND)))
+        y, of = self._inward(y, STEP), [*range(nx), *self._setting, *([ny] if with_time else [])]
+        x, h = np.column_stack([y, t]), np.column_stack([STEP * np.maximum(1.0, np.abs(y)), np.full(n, STEP)])
+        found = differences(lambda x: self._gradients(x[:, :ny], x[:, ny], p, weights), x, h, of, nx * size)
+        H[:, :, of] = np.moveaxis(found, 0, 2)
         for k in range(len(p)):
-            columns.append((ny + 1 + k, self.by_parameter(lambda other: self._gradients(y, t, other, weights), p, k)))
-        for k, column in columns:
-            H[:, :, k] = column
-        done = {k for k, _ in columns}
-        rest = np.array(
-            [k for k in range(size) if k not in done], int
-        )  # forces, in which F is linear: their columns are these rows
+            H[:, :, ny + 1 + k] = self.by_parameter(lambda other: self._gradients(y, t, other, weights), p, k)
+        rest = np.ones(size, bool)  # forces, in which F is linear: their columns are these rows
+        rest[of], rest[ny + 1 :] = False, False
         H[:, :, rest] = np.swapaxes(H[:, rest], 1, 2)
-        H[:, rest[:, None], rest] = 0.0
+        H[:, np.outer(rest, rest)] = 0.0
         return 0.5 * (H + np.swapaxes(H, 1, 2))
 
     def back(self, y: Array, t: Array, p: Array) -> Array:
@@ -216,17 +206,14 @@ class NodeDynamics:
         return found
 
     def _gradients(self, y: Array, t: Array, p: Array, weights: Array) -> Array:
-        """Derivatives of *weights* times F ``(n, nx + m + 1 + np)``."""
+        """Derivatives by (y, t, p) of *weights* ``(n, nx)`` times F, of n nodes or of several times as many, a row each."""
         nq, nx = self.nq, self.nx
         if not (self._turns or self.nz or len(p) or self._set):
-            out, of_u = self._of_u_dot(y, t, p), weights[:, nq:]
-            found = np.empty((len(y), y.shape[1] + 1))
-            for part, place in ((out.q, slice(nq)), (out.u, slice(nq, nx))):
-                np.einsum("na,nab->nb", of_u, part, out=found[:, place])
-            found[:, nq:nx] += weights[:, :nq]
-            np.einsum("na,nab->nb", of_u, out.mobility_forces[:, :, self._acted_on], out=found[:, nx:-1])
-            np.einsum("na,na->n", of_u, out.time, out=found[:, -1])
+            columns = np.concatenate([np.arange(2 * self.nu), 2 * self.nu + self._acted_on, [3 * self.nu]])
+            found = gradients(self._of_u_dot(y, t, p), weights[:, None, nq:], columns)[:, 0]
+            found.reshape(-1, *weights.shape[:1], len(columns))[..., nq:nx] += weights[:, :nq]
             return found
+        weights = np.tile(weights, (len(y) // len(weights), 1))
         by_y, by_t, by_p = self.derivatives(y, t, p)
         return np.concatenate(
             [

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from .blocks import SECOND, Block, Continuity, Defects, Ends, OnManifold, Path, differences_of
+from ..ensemble.second_differences import STEP, differences
+from .blocks import Block, Continuity, Defects, Ends, OnManifold, Path, differences_of
 from .functions import NodeFunction
 from .mesh import Mesh
 from .phase import ENDS, Phase
@@ -185,7 +186,7 @@ class Part:
             found: Array = weights @ function.with_derivatives(self.ends_given(change)[0], 1, k)[1][:, :, 0]
             return found
 
-        return differences_of(gradient, np.full(k, SECOND))
+        return differences_of(gradient, np.full(k, STEP))
 
     def end_cost_second_places(self) -> list[tuple[Any, Any]]:
         """Where `end_cost_second` goes."""
@@ -278,24 +279,25 @@ class Part:
         """Add the second derivatives of functions of nodes times weights ``(rows, n)``: differences of their gradients."""
         if not functions:
             return
-        n, ny, num_p, phase = len(self.mesh), self.phase.ny, len(self.p), self.phase
-        size, names = ny + 1 + num_p, dict.fromkeys(name for function, _ in functions for name in function.names)
-        steps = np.full((n, size), SECOND)
-        steps[:, :ny] *= np.maximum(1.0, np.abs(self.y))
-        for j in self._places_of(tuple(names)):
-            if j > ny:
-                steps[:, j] = phase.dynamics.step(j - ny - 1)
-            totals = []
-            for sign in (1.0, -1.0):
-                change = np.zeros((n, size))
-                change[:, j] = sign * steps[:, j]
-                y, t, p = self.y + change[:, :ny], self.t + change[:, ny], self.p + change[0, ny + 1 :]
-                given = phase.given_at(y, t, p, names)
-                total = np.zeros((n, size))
-                for function, weights in functions:
-                    _, slopes = function.with_derivatives(given, n, size)
-                    total += np.einsum("rn,rkn->nk", weights, slopes)
-                totals.append(total)
-            column = (totals[0] - totals[1]) / (2.0 * steps[:, j, None])
+        n, ny, phase = len(self.mesh), self.phase.ny, self.phase
+        size, names = ny + 1 + len(self.p), dict.fromkeys(name for function, _ in functions for name in function.names)
+
+        def gradient(x: Array, p: Array) -> Array:
+            y, t, found = x[:, :ny], x[:, ny], np.zeros((len(x) // n, n, size))
+            given = phase.given_at(y, t, p, names)
+            for function, weights in functions:
+                _, slopes = function.with_derivatives(given, len(x), size)
+                found += np.einsum("rn,rkmn->mnk", weights, slopes.reshape(*slopes.shape[:2], -1, n))
+            return found.reshape(-1, size)
+
+        of = self._places_of(tuple(names))
+        x = np.column_stack([self.y, self.t])
+        h = STEP * np.column_stack([np.maximum(1.0, np.abs(self.y)), np.ones(n)])
+        own, rest = [j for j in of if j <= ny], [j for j in of if j > ny]
+        columns = [*differences(lambda x: gradient(x, self.p), x, h, own, size * (2 + len(of)))]
+        for j in rest:
+            change = np.eye(len(self.p))[j - ny - 1] * phase.dynamics.step(j - ny - 1)
+            columns.append((gradient(x, self.p + change) - gradient(x, self.p - change)) / (2.0 * change.sum()))
+        for j, column in zip([*own, *rest], columns, strict=True):
             H[:, :, j] += 0.5 * column
             H[:, j, :] += 0.5 * column
