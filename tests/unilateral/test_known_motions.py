@@ -238,7 +238,7 @@ def test_dry_friction_of_a_joint_stops_a_slider():
     state = system.realize_topology()
     state.u = [1.0]
     end, _ = stepped(system, state, 0.25)
-    assert end.u[0] == pytest.approx(0.5, abs=1e-9)
+    assert end.u[0] == pytest.approx(0.5, abs=3e-9)  # of 250 steps
     end, _ = stepped(system, state, 1.0)
     assert abs(end.u[0]) < 1e-9 and end.q[0] == pytest.approx(0.25, abs=1e-3)
     assert matter.get_state_limited_friction(0) is friction and matter.upd_state_limited_friction(0) is friction

@@ -135,6 +135,12 @@ def is_watched(one: Any) -> bool:
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
 
 
+def contact_events(system: MultibodySystem, integrator: Integrator) -> ContactEvents | None:
+    """The events of unilateral contacts; None where there are none, or the method's steps have them."""
+    contacts = () if integrator.steps_contacts else system.get_matter_subsystem().unilateral_contacts
+    return ContactEvents(system, integrator.accuracy) if contacts else None
+
+
 def watched_events(system: MultibodySystem, contacts: ContactEvents | None) -> list[Watched]:
     """All that changes sign at events of a system, whose unilateral contacts are open."""
     owners = (*system.event_reporters, *system.event_handlers)
@@ -218,7 +224,7 @@ class LaneRuns:
         if state.resources is not None and state.resources.weights:
             share_weights(state)
         self.workers: list[LaneWorker] = []
-        self.watched, self.pools = self._witnesses(state, integrator.accuracy, in_lanes)
+        self.watched, self.pools = self._witnesses(state, integrator, in_lanes)
         system = state.system
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
         self.lends = bool(system.forces_in_python or self._in_python)
@@ -280,7 +286,7 @@ class LaneRuns:
         self.remembered = remembered_of(state)
 
     def _witnesses(
-        self, state: State, accuracy: float, in_lanes: dict[str, bool]
+        self, state: State, integrator: Integrator, in_lanes: dict[str, bool]
     ) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
         """The system's witnesses as `lanes.witnesses` takes them, and their integers and numbers."""
         rows: list[list[int]] = []
@@ -297,14 +303,14 @@ class LaneRuns:
             return [witness.routine.address(**in_lanes), *places]
 
         #: What happens where unilateral contacts close.
-        self.contacts = ContactEvents(system, accuracy) if system.get_matter_subsystem().unilateral_contacts else None
+        self.contacts = contact_events(system, integrator)
         #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
         self.called = watched_events(system, self.contacts)
         self._in_python = [one for one in self.called if one.owner is not self.contacts and not is_watched(one.owner)]
         self._callback = lending.watching(self._in_python)
         scale = system.get_default_time_scale()
         #: In which their events are found.
-        self.windows = {one: one.info.calc_window(accuracy, scale) for one in self.called}
+        self.windows = {one: one.info.calc_window(integrator.accuracy, scale) for one in self.called}
         for one in self.called:
             info, near, in_python = one.info, one.owner is self.contacts, one in self._in_python
             by_python = [self._callback.address(**in_lanes), self._in_python.index(one) if in_python else 0, 0]
@@ -387,11 +393,11 @@ class LaneWorker:
         self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
         self.lender: lending.Lender | None = None
-        if plan.single.tree.counts["num_controllers"] or plan.lends or plan.stepped:
+        if plan.single.tree.counts["num_controllers"] or plan.lends or plan.stepped is not None:
             self._prepare_single(plan)
         self.spaces, self.held_of_single = np.zeros(0, np.int64), np.zeros(record.nu)
         self._blocks: list[Any] = []
-        if plan.stepped:
+        if plan.stepped is not None:
             self._make_spaces(plan)
         if plan.calls_python:
             own = self.own, self.own_of_single

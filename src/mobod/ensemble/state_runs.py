@@ -15,10 +15,9 @@ from ..simulation.run import integrator_settings, make_integrator
 from ..state.state import State
 from ..stepping import record as rk
 from ..system.projection import share_weights
-from ..unilateral.contact_events import ContactEvents
 from ..value.stage import Stage
 from . import batch_state_runs as runs
-from .lane_runs import is_watched, remembered_of, watched_events
+from .lane_runs import contact_events, is_watched, remembered_of, watched_events
 from .lanes.layout import FINISHED, FIRST_ROW, QUEUE_SIZE, SUSPECT, UNFINISHED, Data
 
 
@@ -108,9 +107,8 @@ class StateWorker:
 
     def _make_watch(self) -> Watch | None:
         made = self._integrator
-        system, accuracy = made.get_state().system, made.accuracy
-        contacts = ContactEvents(system, accuracy) if system.get_matter_subsystem().unilateral_contacts else None
-        watched = watched_events(system, contacts)
+        system = made.get_state().system
+        watched = watched_events(system, contact_events(system, made))
         if not watched:
             return None
         watch = Watch(made, watched, system.get_default_time_scale())

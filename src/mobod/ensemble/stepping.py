@@ -350,7 +350,7 @@ class _StepPlan:
         goes_on = lanes is not None and (lanes.adaptive or any(events) or bool(lanes.called))
         self.onward = layout.new_onward(padded if goes_on else 0)
         #: The impulses of each state's last step, where contact is stepped.
-        self.impulses = np.full((padded if lanes is not None and lanes.stepped else 0, contact.ROW_SIZE), np.nan)
+        self.impulses = np.full((padded if lanes is not None and lanes.stepped is not None else 0, contact.ROW_SIZE), np.nan)
 
     def begin_anew(self, which: npt.NDArray[np.int64]) -> None:
         """Reset the step sizes of states, to be chosen as where a run begins."""

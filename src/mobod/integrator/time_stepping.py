@@ -33,14 +33,13 @@ from ..tree.sampling import next_sample_of
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
 from ..unilateral.stepped import Stepped, space as names
+from ..unilateral.stepped.equations import GAP_RECOVERY
 from ..unilateral.stepped.joints import find_joint_slopes, joints_of
 from ..unilateral.stepped.step import step_one
 from ..value.stage import Stage
 from . import contact_steps as steps
 from .base import Integrator
 
-#: The part of a violated gap that a step takes back: it is to be small, as the speed stays.
-_RECOVERY = 0.1
 #: Gaps that close within so many steps at the largest approach seen take part from the beginning.
 _REACH = 2.0
 #: Points for which the dense solver is tried where the sparse one has found no impulses.
@@ -76,12 +75,13 @@ class TimeStepping(Integrator):
 
     Surfaces of a `CompliantContactSubsystem`, and those that `contact.rigid` has left to it, are stepped as well, by the points
     that the narrow phase finds where a step begins: in place of the forces of their materials, which give way here as a
-    spring does that is implicit in the speeds; or without giving way. Where there are surfaces and no parts in Python, kernels
-    alone take the steps, with a sparse solver (`unilateral.stepped.solve`), constraints of bodies and mobilizers on up to two
-    paths from Ground among its rows. Otherwise, for steps in which another unilateral contact closes, and for those of up to
-    100 points for which that one finds no impulses, a dense one does. A problem whose residual stays above a millionth of the
-    largest velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points that
-    press against each other sideways may jam, which ends it with an error that says so.
+    spring does that is implicit in the speeds; or without giving way. Where there are no parts in Python, kernels alone take
+    the steps, with a sparse solver (`unilateral.stepped.solve`), among whose rows are unilateral contacts, friction of a
+    constant normal force, and constraints of bodies and mobilizers on up to two paths from Ground. A dense solver takes the
+    other steps: with other constraints, friction, or followers of cams; in which a contact strikes and has a restitution; and
+    those of up to 100 points for which the sparse one finds no impulses. A problem whose residual stays above a millionth of
+    the largest velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points
+    that press against each other sideways may jam, which ends it with an error that says so.
 
     Examples
     --------
@@ -105,13 +105,14 @@ class TimeStepping(Integrator):
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
         #: Sources of what may touch, beside the unilateral contacts: functions of a realized state that return `ContactRows`.
         self.sources: list[Callable[[State], ContactRows]] = []
+        #: Of the dense solver: its steps, problems, largest residual. Kernels count their own.
         self._problem_counts = np.zeros(2, np.int64)
         self._residual, self._problems = 0.0, 0
         self._names: list[str] = []
         self._starts: Any = np.zeros(1, np.int64)
         self._impulses = np.zeros(0)
         self._failure: ConvergenceError | None = None
-        #: Surfaces that are stepped, whether kernels alone take the steps, and whether the record is as they left it.
+        #: What is stepped, whether kernels took the last step, and whether the record is as the dense solver left it.
         self._stepped = Stepped(system)
         self._in_kernels = self._at_end = False
         #: Forces that are implicit, and, where there are any, the inverse of M + D in this step.
@@ -157,32 +158,24 @@ class TimeStepping(Integrator):
 
     def get_largest_residual(self) -> float:
         """The largest residual of complementarity in the run, a velocity, of problems as they were solved."""
-        self._take_counts()
-        return self._residual
+        space = self._stepped.space
+        return self._residual if space is None else max(self._residual, float(space.measures[names.LARGEST]))
 
     def get_num_problems(self) -> int:
         """Number of problems that were solved in the run."""
-        self._take_counts()
-        return self._problems
+        space = self._stepped.space
+        return self._problems + (0 if space is None else int(space.counts[names.PROBLEMS]))
 
     def get_num_newton_steps(self) -> int:
         """Number of steps of Newton's method that these took; also in `get_num_iterations`."""
-        self._take_counts()
-        return int(self._problem_counts[1])
-
-    def _take_counts(self) -> None:
-        """Take over what kernels have counted."""
         space = self._stepped.space
-        if self._in_kernels and space is not None:
-            self._residual = float(space.measures[names.LARGEST])
-            self._problems = int(space.counts[names.PROBLEMS])
-            self._problem_counts[:] = space.counts[names.OUTER], space.counts[names.NEWTON]
+        return int(self._problem_counts[1]) + (0 if space is None else int(space.counts[names.NEWTON]))
 
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
     def entry_points(cls) -> list[Job]:
-        """As of other integrators; the loop over steps is compiled where there are surfaces."""
+        """As of other integrators; the loop over steps is compiled where it is needed."""
         return [job for job in super().entry_points() if job.what is not cls.kernel]
 
     def _jobs(self, state: State) -> list[Job]:
@@ -207,8 +200,8 @@ class TimeStepping(Integrator):
         self._stepped = Stepped(self.system)
         self._at_end = False
         self._joints = joints_of(self.system.all_forces(), state.tree)
-        if self._stepped:
-            self._stepped.begin(state)
+        self._in_kernels = False
+        self._stepped.begin(state)
         super().begin_run(state)
 
     def _call(self, kernel: Any, *args: Any) -> int:
@@ -219,13 +212,13 @@ class TimeStepping(Integrator):
             return super()._call(kernel, *args)
 
     def _steps_in_kernels(self, state: State) -> bool:
-        """True if there are surfaces that are stepped, and nothing that Python has a part in, or that kernels do not know."""
-        if not self._stepped or self.sources or self.system.is_interpreted:
+        """True if there is nothing that Python has a part in, or that kernels do not know."""
+        if self.sources or self.system.is_interpreted:
             return False
         return self._stepped.steps_all(state)
 
     def can_run_compiled(self, state: State) -> bool:
-        """Where kernels know all that touches."""
+        """Where kernels know all that touches, and find out themselves whether anything does."""
         return self._steps_in_kernels(state)
 
     def _is_simple(self) -> bool:
@@ -303,22 +296,23 @@ class TimeStepping(Integrator):
         state = self._state
         assert state is not None
         if not self._steps_in_kernels(state):
+            self._in_kernels = False
             return self.step_and_report(self._one_step, times, results, energies)
-        self._in_kernels = True
         while True:
             if self._stepped.space is None or self._stepped.space.tries.shape[1] != len(state.y_values):
                 self._stepped.begin(state)
                 self.quick = None  # which has the arrays from before
             space = self._stepped.space
             assert space is not None
+            taken = int(self.counts[rk.STEPS])
             status = self._call(steps.advance, *self.arguments(), times, results, energies)
-            self._take_counts()
+            self._in_kernels = self._in_kernels or int(self.counts[rk.STEPS]) > taken
             if status != steps.NO_ROOM:
                 break
             self._stepped.enlarge()
             self.quick = None
         if status == steps.CLOSES:
-            self._at_end = False
+            self._at_end = self._in_kernels = False
             status = self._one_step(float(times[self.counts[rk.REPORT]]))
             self._at_end = False
             return rk.PAUSED if status == rk.DONE else status
@@ -349,7 +343,7 @@ class TimeStepping(Integrator):
         if space.counts[names.POINTS] > _FEW or self._stepped.largest_friction > _STEEP:
             return False
         residual = space.measures[names.RESIDUAL]
-        self._at_end = False
+        self._at_end = self._in_kernels = False
         try:
             return self._one_step(report) == rk.DONE
         except ConvergenceError:
@@ -541,7 +535,7 @@ class TimeStepping(Integrator):
             free = free + problem.MinvJT @ total
         b = problem.J @ free + problem.offsets()
         b[ties] = apart
-        target = np.where(rows.gaps > 0.0, rows.gaps, _RECOVERY * rows.gaps) / h
+        target = np.where(rows.gaps > 0.0, rows.gaps, GAP_RECOVERY * rows.gaps) / h
         given = rows.targets()
         b[normals] += np.where(np.isnan(given), target, -given)
         gamma = self._warm(problem)

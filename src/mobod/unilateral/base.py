@@ -77,7 +77,9 @@ class UnilateralContact(Sealed):
     False
     """
 
-    INNER = frozenset({"find_bound", "find_knot", "friction_at", "is_within", "may_be_beside", "normal", "rolling", "rows_of"})
+    INNER = frozenset(
+        {"find_bound", "find_knot", "friction_at", "is_within", "may_be_beside", "normal", "numbers", "rolling", "rows_of"}
+    )
 
     #: Whether `is_within` has to be asked.
     may_be_beside = False
@@ -106,9 +108,11 @@ class UnilateralContact(Sealed):
         self.normal, self.rolling, self._sign = normal, rolling, checks.integer("sign", sign, -1, 1)
         if self._sign == 0:
             raise ValueError("sign has to be 1 or -1, got 0")
+        #: Restitution, capture speed, three coefficients of friction, transition speed; kernels look at them where they are.
+        self.numbers = np.zeros(6)
         self.set_restitution(restitution)
-        self._friction = friction_coefficients(name or "a contact", static_friction, dynamic_friction, viscous_friction)
-        self._capture_speed, self._transition_speed = CAPTURE_SPEED, TRANSITION_SPEED
+        self.numbers[2:5] = friction_coefficients(name or "a contact", static_friction, dynamic_friction, viscous_friction)
+        self.numbers[[1, 5]] = CAPTURE_SPEED, TRANSITION_SPEED
         self._full_speed: float | None = None
         self._index, self._name = self.matter.adopt_unilateral_contact(self, name)
 
@@ -311,45 +315,45 @@ class UnilateralContact(Sealed):
 
     def get_static_friction(self) -> float:
         """The coefficient below the transition speed."""
-        return self._friction[0]
+        return float(self.numbers[2])
 
     def get_dynamic_friction(self) -> float:
         """The coefficient above it."""
-        return self._friction[1]
+        return float(self.numbers[3])
 
     def get_viscous_friction(self) -> float:
         """The addition to it by speed of slip; time/length."""
-        return self._friction[2]
+        return float(self.numbers[4])
 
     def set_friction(self, static: float, dynamic: float | None = None, viscous: float = 0.0) -> None:
         """Change the coefficients. `ModelError` where it was made without friction and has no equations for it."""
         found = friction_coefficients(self._name, static, dynamic, viscous)
         if self.rolling is None and any(found):
             raise ModelError(f"{self!r} was made without friction; make it with static_friction")
-        self._friction = found
+        self.numbers[2:5] = found
 
     def get_transition_speed(self) -> float:
         """Slip slower than this has the static coefficient in `TimeStepping`; length/time."""
-        return self._transition_speed
+        return float(self.numbers[5])
 
     def set_transition_speed(self, speed: float) -> None:
         """Change it; zero or more."""
-        self._transition_speed = checks.not_negative(f"transition speed of {self._name!r}", speed)
+        self.numbers[5] = checks.not_negative(f"transition speed of {self._name!r}", speed)
 
     def calc_effective_cof(self, state: State, default_transition_speed: float, slip_speed: float) -> float:
         """The coefficient of friction at a speed of slip: the static one up to the transition speed, then dynamic and viscous.
 
         *default_transition_speed* counts, as in Simbody, unless the contact has one of its own; length/time.
         """
-        static, dynamic, viscous = self._friction
+        static, dynamic, viscous = self.numbers[2:5].tolist()
         speed = checks.not_negative("slip_speed", slip_speed)
         limit = checks.not_negative("default_transition_speed", default_transition_speed)
         return static if speed <= limit else dynamic + viscous * speed
 
     def friction_at(self, speed: float) -> float:
         """The coefficient at a speed of slip, zero or more, with the contact's own transition speed."""
-        static, dynamic, viscous = self._friction
-        return static if speed <= self._transition_speed else dynamic + viscous * speed
+        static, dynamic, viscous, transition = self.numbers[2:].tolist()
+        return static if speed <= transition else dynamic + viscous * speed
 
     def get_slip_velocity(self, state: State) -> Array:
         """Velocity ``(2,)`` of the second body's point relative to the first's, along x and y. Needs VELOCITY."""
@@ -361,23 +365,24 @@ class UnilateralContact(Sealed):
 
     def get_restitution(self) -> float:
         """The coefficient of restitution of impacts that are fast enough."""
-        return self._restitution
+        return float(self.numbers[0])
 
     def set_restitution(self, restitution: float) -> None:
         """Change it; from 0 to 1."""
-        self._restitution = checks.between("restitution", restitution, 0.0, 1.0)
+        self.numbers[0] = checks.between("restitution", restitution, 0.0, 1.0)
 
     def get_capture_speed(self) -> float:
         """Approach slower than this is no impact: what touches stays. Length/time or angle/time; 0.01 unless set."""
-        return self._capture_speed
+        return float(self.numbers[1])
 
     def set_capture_speed(self, speed: float) -> None:
         """Change it; zero or more."""
-        self._capture_speed = checks.not_negative(f"capture speed of {getattr(self, '_name', 'a contact')!r}", speed)
+        self.numbers[1] = checks.not_negative(f"capture speed of {getattr(self, '_name', 'a contact')!r}", speed)
 
     def get_min_cor_speed(self) -> float:
         """The speed of impact from which the restitution is `get_restitution`: the capture speed unless set."""
-        return self._capture_speed if self._full_speed is None else max(self._full_speed, self._capture_speed)
+        capture = self.get_capture_speed()
+        return capture if self._full_speed is None else max(self._full_speed, capture)
 
     def set_min_cor_speed(self, speed: float | None) -> None:
         """Change it: between it and the capture speed the restitution rises linearly as impacts get slower, as in Simbody."""
@@ -395,7 +400,8 @@ class UnilateralContact(Sealed):
         full = checks.not_negative("default_min_cor_speed", default_min_cor_speed)
         if speed <= capture:
             return 0.0
-        return self._restitution if speed >= full else 1.0 - (1.0 - self._restitution) / full * speed
+        e = self.get_restitution()
+        return e if speed >= full else 1.0 - (1.0 - e) / full * speed
 
     # ------------------------------------------------------------------------------------------ where
 

@@ -60,6 +60,8 @@ class JointFriction(StateLimitedFriction):
         self._normal_force = (
             normal_force if callable(normal_force) else checks.not_negative("normal_force of a JointFriction", normal_force)
         )
+        if type(self) is JointFriction and not callable(self._normal_force):
+            self.known_force = self._normal_force
         own = mobod.get_matter_subsystem().name_of_contact("JointFriction", name)
         stick = ConstantSpeed(mobod, which_u, 0.0, disabled_by_default=True, name=f"{own}: stick")
         super().__init__(

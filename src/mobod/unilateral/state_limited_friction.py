@@ -40,7 +40,10 @@ class StateLimitedFriction(Sealed):
     True
     """
 
-    INNER = frozenset({"stick"})
+    INNER = frozenset({"coefficients", "known_force", "stick"})
+
+    #: The normal force where that depends on nothing, so that kernels know it.
+    known_force: float | None = None
 
     def __init__(
         self,
@@ -53,7 +56,7 @@ class StateLimitedFriction(Sealed):
     ) -> None:
         self.matter: SimbodyMatterSubsystem = stick.matter
         self.stick = stick
-        self._friction = friction_coefficients(name or "friction", static_friction, dynamic_friction, viscous_friction)
+        self.coefficients = friction_coefficients(name or "friction", static_friction, dynamic_friction, viscous_friction)
         self._index, self._name = self.matter.adopt_state_limited_friction(self, name)
 
     def __repr__(self) -> str:
@@ -95,7 +98,7 @@ class StateLimitedFriction(Sealed):
 
     def calc_effective_cof(self, state: State, default_transition_speed: float, slip_speed: float) -> float:
         """The coefficient of friction at a speed of slip: static up to the transition speed, then dynamic and viscous."""
-        static, dynamic, viscous = self._friction
+        static, dynamic, viscous = self.coefficients
         speed = checks.not_negative("slip_speed", slip_speed)
         limit = checks.not_negative("default_transition_speed", default_transition_speed)
         return static if speed <= limit else dynamic + viscous * speed

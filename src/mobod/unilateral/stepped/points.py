@@ -264,7 +264,7 @@ def recall(space: Any, ratio: float) -> None:
                 for c in range(3):
                     points[i, names.IMPULSE + j] += ratio * space.kept[k, c] * points[i, names.FRAME + 3 * j + c]
             points[i, names.SHIFT] = space.kept[k, 3]
-        if space.pairs[i, names.KIND] != names.CONTACT:  # a frame that has turned
+        if points[i, names.LIMIT] >= 0.0:  # a frame that has turned
             points[i, names.IMPULSE] = 0.0
             if space.pairs[i, names.KIND] == names.SPINNING:
                 points[i, names.IMPULSE + 2] = 0.0

@@ -57,6 +57,8 @@ ENOUGH, WORST = 1e-6, 1e-3
 #: give it within the step. What rests keeps the impulses of the last step until these leave more than is enough, and in a stack
 #: of rigid bodies that is acceleration, added up over all that is below.
 ENOUGH_AT_REST, RESTING = 5e-8, 0.1
+#: What is enough where unilateral contacts take part, or friction of known normal force: as in the dense solver.
+EXACT = 1e-11
 #: Most proximal steps, and Newton's steps of each.
 MOST, MOST_NEWTON = 80, 40
 #: Proximal steps after which a begins again with none.
@@ -230,6 +232,8 @@ def _note_worst(space: Any) -> None:
         if not error <= worst and space.pairs[i, names.KIND] != names.EQUATIONS:
             worst = error
             space.counts[names.WORST_1], space.counts[names.WORST_2] = space.pairs[i, names.FIRST], space.pairs[i, names.SECOND]
+            if space.pairs[i, names.KIND] > names.EQUATIONS:  # of a constraint, which `Stepped.name_of` knows by this
+                space.counts[names.WORST_1] = space.counts[names.WORST_2] = -1 - space.pairs[i, names.FIRST]
 
 
 @generic
@@ -298,7 +302,7 @@ def _leave_depth(space: Any) -> None:
     points = space.points
     for i in range(space.counts[names.POINTS]):
         if points[i, names.COMPLIANCE] == 0.0:
-            points[i, names.TARGET] = 0.0
+            points[i, names.TARGET] = min(0.0, points[i, names.TARGET])
         for j in range(3):
             points[i, names.IMPULSE + j] = 0.0
     _fulfil_momentum(space, 1.0)
@@ -788,7 +792,7 @@ def _begin(space: Any) -> Any:
         largest = larger(size_of(load(points, i, names.TARGET)), largest)
     for row in (names.SPEED, names.FREE):
         for i in range(space.counts[names.POINTS]):
-            if space.pairs[i, names.KIND] == names.EQUATIONS and space.pairs[0, names.KIND] == names.CONTACT:
+            if space.pairs[i, names.KIND] == names.EQUATIONS and space.pairs[0, names.KIND] != names.EQUATIONS:
                 continue
             for j in range(3):
                 total = o
@@ -817,7 +821,10 @@ def solve(space: Any, first: int) -> bool:
     counts, measures = space.counts, space.measures
     counts[names.PROBLEMS] += 1
     residual, largest, enough = _begin(space)
-    part, before = SOFTEST, 1e300
+    part, before, worst = SOFTEST, 1e300, WORST
+    for i in range(counts[names.POINTS]):
+        if space.pairs[i, names.KIND] > names.EQUATIONS:
+            enough, worst = EXACT * largest, ENOUGH
     for number in range(MOST):
         if residual <= enough or not residual < 1e300:
             break
@@ -840,7 +847,7 @@ def solve(space: Any, first: int) -> bool:
         _fulfil_momentum(space, 1.0)
         residual = residual_of(space)
     measures[names.RESIDUAL], measures[names.RELATIVE] = residual, residual / largest
-    if not residual <= WORST * largest:  # none that a step is taken with
+    if not residual <= worst * largest:  # none that a step is taken with
         _note_worst(space)
         return False
     measures[names.LARGEST] = max(measures[names.LARGEST], residual)

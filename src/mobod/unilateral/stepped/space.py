@@ -47,8 +47,8 @@ NO_ROOM, NO_IMPULSES, CLOSES = 10, 11, 12
 FIRST, SECOND, TREE_1, TREE_2, BEGIN, MIDDLE, END, ELEMENT, KIND, OF = range(10)
 PAIRS_WIDTH = 10
 # kinds: a contact; resistance to rolling, and to spinning, of one; two equations of a constraint, which is the first of
-# `pairs`, from the row on that is the second
-CONTACT, ROLLING, SPINNING, EQUATIONS = range(4)
+# `pairs`, from the row on that is the second; a unilateral contact, or friction of known normal force, by its constraint
+CONTACT, ROLLING, SPINNING, EQUATIONS, GAP, STICK = range(6)
 # columns of `points`: the point (3) in Ground; the frame of rows: normal, two tangents
 POINT, FRAME = 0, 3
 # ... depth, friction, compliance along the normal, the speed aimed at, a = mu |v_t|, its derivative's part
@@ -68,7 +68,14 @@ LIMIT, ARM, LENGTH = 43, 44, 45
 DRIFT = 46
 # 1 / the size of W, and 1 / (1 + mu^2)
 BY_SCALE, BY_CONE = 49, 50
-WIDTH = 51
+# 1 where the error of a gap's constraint is the gap, -1 where it is minus that
+SIGN_OF_GAP = 51
+WIDTH = 52
+
+# columns of `gaps`: the constraint of the gap, the sign of its error, 1 where edges may pass beside each other, the constraint
+# with the rows of slip too, the address of the block of its coefficients, 1 where it takes part in this step
+CLOSED_BY, SIGN, BESIDE, ROWS, NUMBERS, TAKES_PART = range(6)
+GAPS_WIDTH = 6
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
 # M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum
@@ -128,18 +135,29 @@ class Space(NamedTuple):
     first_value: Any
     values: Any
     mirrored: Any
-    #: Paths of constraints, see `equations.find_ties`; constraints of open gaps, the signs of these, and 1
-    #: where edges may pass beside each other.
+    #: Paths of constraints, see `equations.find_ties`; unilateral contacts.
     ties: Any
     gaps: Any
+    #: Constraints of friction whose normal force is known, and this force with the coefficients.
+    sticks: Any
+    stick_numbers: Any
     #: Its own block, see `algebra.pointers`.
     words: Any
 
 
 def make_space(
-    fields: Any, ny: int, elements: Sequence[tuple[int, int]], joints: Any, ties: Any, gaps: Sequence[tuple[int, int, int]]
+    fields: Any,
+    ny: int,
+    elements: Sequence[tuple[int, int]],
+    joints: Any,
+    ties: Any,
+    gaps: Sequence[Sequence[int]],
+    sticks: Sequence[tuple[int, Sequence[float]]],
 ) -> Space:
-    """For a tree of bodies, force elements whose surfaces are stepped, forces on single mobilities, constraints and gaps."""
+    """For a tree of bodies, force elements whose surfaces are stepped, forces on single mobilities, constraints and gaps.
+
+    *sticks* are constraints of friction whose normal force is known, each with that and the coefficients.
+    """
     parents, first_u, num_u = fields["parent"], fields["first_u"], fields["num_u"]
     nb, nu = len(parents), int(num_u.sum())
     tree_of_body = np.full(nb, -1, np.int64)
@@ -201,7 +219,9 @@ def make_space(
         np.zeros(masses + _ROOM),
         np.zeros(masses + _ROOM),
         ties,
-        np.array(gaps, np.int64).reshape(-1, 3),
+        np.array(gaps, np.int64).reshape(-1, GAPS_WIDTH),
+        np.array([c for c, _ in sticks], np.int64),
+        np.array([numbers for _, numbers in sticks], np.float64).reshape(-1, 4),
         np.zeros(0, np.int64),
     )
     return with_block(made)
@@ -279,6 +299,8 @@ def space_at(block: int) -> Space:
         integers2(block, 37),
         integers2(block, 38),
         integers1(block, 39),
+        numbers2(block, 40),
+        integers1(block, 41),
     )
 
 
@@ -326,6 +348,8 @@ def wide_at(block: int) -> Space:
         integers2(block, 37),
         integers2(block, 38),
         integers1(block, 39),
+        numbers3(block, 40),
+        integers1(block, 41),
     )
 
 

@@ -18,7 +18,7 @@ from ...compiling import apart, generic, routine
 from ...mobilizer.q_rates import find_q_dot
 from ...tree.project import any_positive
 from . import space as names
-from .equations import add_equations, closing
+from .equations import NONE, STRUCK, add_equations, add_gaps, closing, find_closing
 from .joints import find_pushes
 from .points import find_points, place_all, recall, remember, renew_limits
 from .solve import find_problem, push_free, solve, solve_in_lanes, weigh
@@ -90,41 +90,57 @@ def step_one(model: Any, block: int, to: int) -> int:
     space, first = space_at(block), 0
     if to >= MISSED:
         first, to = 1, to - MISSED
-    h, result = space.measures[names.SIZE], names.FREE
+    h = space.measures[names.SIZE]
     place_all(model, space)
     find_points(model, space, h, 0)
-    pushed = _begin(model, space, h)
-    if closing(model, space, h, names.FREE) > 0.0:
-        return names.CLOSES
-    if space.counts[names.POINTS] > 0 or pushed:
-        add_equations(model, space)
-    if space.counts[names.POINTS] > 0:
-        if not find_problem(model, space):
+    surfaces, pushed = space.counts[names.POINTS], _begin(model, space, h)
+    for at in range(space.gaps.shape[0]):
+        space.gaps[at, names.TAKES_PART] = 0
+    more, result = find_closing(model, space, h, names.FREE), names.FREE
+    while more != STRUCK:
+        space.counts[names.POINTS] = surfaces
+        add_gaps(model, space, h)
+        if space.counts[names.POINTS] > 0 or pushed:
+            add_equations(model, space)
+        if space.counts[names.POINTS] == 0:
+            if pushed:
+                weigh(model, space)
+        elif not find_problem(model, space):
             return names.NO_ROOM
         if pushed:
             push_free(space)
-        recall(space, _ratio(space, h))
-        found = False
-        for _ in range(TURNS):  # the limits of what resists rolling follow the normal impulses
-            found = solve(space, first)
-            first = 0
-            if not found or not renew_limits(space):
-                break
+        if space.counts[names.POINTS] > 0:
+            recall(space, _ratio(space, h))
+            if not _solve(space, first):
+                space.counts[names.KEPT] = 0
+                return names.NO_IMPULSES
+            result, first = names.NEW, 0
+        more = NONE
+        if result != names.FREE or pushed:
+            more = find_closing(model, space, h, result)
+        if more == NONE:
+            break
+        _begin(model, space, h)  # again, with what these speeds would close
+    if more == STRUCK:
+        return names.CLOSES
+    if result == names.FREE:
+        space.counts[names.KEPT] = 0
+    else:
         remember(space)
         space.measures[names.LAST_STEP] = h
-        if not found:
-            space.counts[names.KEPT] = 0
-            return names.NO_IMPULSES
-        result = names.NEW
-    else:
-        space.counts[names.KEPT] = 0
-        if pushed:
-            weigh(model, space)
-            push_free(space)
-    if result != names.FREE and closing(model, space, h, result) > 0.0:
-        return names.CLOSES
     _end(model, space, result, h, to)
     return 0
+
+
+@generic
+def _solve(space: Any, first: int) -> bool:
+    """The impulses of all points, with the limits of what resists rolling, which follow the normal impulses."""
+    found = False
+    for turn in range(TURNS):
+        found = solve(space, first if turn == 0 else 0)
+        if not found or not renew_limits(space):
+            break
+    return found
 
 
 # ---------------------------------------------------------------------------------------------- eight states
@@ -134,7 +150,7 @@ def step_one(model: Any, block: int, to: int) -> int:
 def _stands_alone(space: Any) -> bool:
     """True if a state's problem is not solved beside others."""
     n = space.counts[names.POINTS]
-    if n > names.MOST_IN_LANES or n > space.keys.shape[0]:
+    if n > names.MOST_IN_LANES or n > space.keys.shape[0] or space.sticks.shape[0] > 0:
         return True
     for i in range(n):
         one, two = space.pairs[i, names.TREE_1], space.pairs[i, names.TREE_2]
@@ -283,11 +299,11 @@ def step_eight(model: Any, block: int, to: int) -> int:
         result = names.NEW
         if any_positive(missed):
             alone = alone | _leave(wide, who, missed, 1 | (1 << MISSED_BITS))
-        if wide.gaps.shape[0] > 0:
-            alone = alone | _leave(wide, who, closing(model, wide, h, result), 1)
     elif pushed:
         weigh(model, wide)
         push_free(wide)
+    if wide.gaps.shape[0] > 0 and (pushed or result != names.FREE):
+        alone = alone | _leave(wide, who, closing(model, wide, h, result), 1)
     _scatter(wide, words, who, slots)
     _end(model, wide, result, h, to)
     return alone

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ...algebra.arrays import Array
+from ...algebra.pointers import block_of
 from ...algebra.record import attach
 from ...compiling import compiled
 from ...errors import ModelError
@@ -88,6 +89,9 @@ class Stepped:
         #: Paths of constraints, and whether kernels know all that may touch beside surfaces; None before the first state.
         self._ties: npt.NDArray[np.int64] | None = None
         self._knows_others = False
+        #: Names and numbers of rows of what touches beside surfaces, by its constraint; coefficients, as kernels find them.
+        self._others: dict[int, tuple[str, int]] = {}
+        self._coefficients: list[npt.NDArray[np.int64]] = []
         #: Of the dense solver's last step: the normal impulses by the points' names, and the step's size.
         self._normals: tuple[dict[str, float], float] = {}, 1.0
 
@@ -98,9 +102,18 @@ class Stepped:
         """Make the arrays for a run that begins at a state."""
         tree = state.tree
         used = [(one.element, rigid) for one, rigid in zip(self.elements, self._rigid, strict=True) if one.surfaces]
-        joints, contacts = joints_of(self._system.all_forces(), tree), self._system.get_matter_subsystem().unilateral_contacts
-        gaps = [(one.normal.index, int(one.get_sign_convention()), int(one.may_be_beside)) for one in contacts]
-        made = make_space(tree.fields, len(state.y_values), used, joints, find_ties(tree.fields), gaps)
+        joints, matter = joints_of(self._system.all_forces(), tree), self._system.get_matter_subsystem()
+        contacts, frictions = matter.unilateral_contacts, matter.state_limited_frictions
+        rows = [(one, one.rows_of()) for one in contacts] + [(one, one.stick) for one in frictions]
+        self._others = {held.index: (one.name, sum(held.number_of_equations)) for one, held in rows}
+        if len(self._coefficients) < len(contacts):  # once, as spaces of other workers have their addresses
+            self._coefficients = [block_of([one.numbers]) for one in contacts]
+        gaps = [
+            (one.normal.index, one.get_sign_convention(), one.may_be_beside, one.rows_of().index, block.ctypes.data, 0)
+            for one, block in zip(contacts, self._coefficients, strict=True)
+        ]
+        sticks = [(one.stick.index, (one.known_force or 0.0, *one.coefficients)) for one in frictions]
+        made = make_space(tree.fields, len(state.y_values), used, joints, find_ties(tree.fields), gaps, sticks)
         self.space = with_block(made, step_one.address())
 
     def enlarge(self) -> None:
@@ -171,7 +184,7 @@ class Stepped:
         return self.space.pairs[:n, names.KIND]
 
     def _kept(self) -> int:
-        """The number of rows of contacts whose impulses are kept: equations of constraints come after them."""
+        """The number of rows whose impulses are kept, without equations of constraints, which come last."""
         if self.space is None:
             return 0
         return int((self._kinds(int(self.space.counts[names.KEPT])) != names.EQUATIONS).sum())
@@ -212,26 +225,36 @@ class Stepped:
         return float(self.space.points[: int(self.space.counts[names.POINTS]), names.FRICTION].max(initial=0.0))
 
     def steps_all(self, state: State) -> bool:
-        """True if its steps are those of the system: nothing touches but surfaces, or its gap is known, and all ties, too."""
+        """True if its steps are those of the system: all that touches is known, and all ties, too."""
         if self._ties is None:
-            matter = self._system.get_matter_subsystem()
-            contacts, ties = matter.unilateral_contacts, find_ties(state.tree.fields)
-            known = ties[[one.normal.index for one in contacts], 2].all() and all(one.find_knot is None for one in contacts)
-            self._ties, self._knows_others = ties, bool(known and not matter.state_limited_frictions)
+            matter, self._ties = self._system.get_matter_subsystem(), find_ties(state.tree.fields)
+            contacts, frictions = matter.unilateral_contacts, matter.state_limited_frictions
+            rows = [one.rows_of().index for one in contacts] + [one.stick.index for one in frictions]
+            known = all(one.find_knot is None for one in contacts) and all(one.known_force is not None for one in frictions)
+            self._knows_others = bool(known and self._ties[rows, 2].all() and self._ties[rows, 1].all())
         enabled = state.field("constraint_enabled").ravel() != 0 if state.is_constrained else slice(0)
         return self._knows_others and bool(self._ties[enabled, 2].all())
 
     def impulses(self) -> dict[str, Array]:
         """Of the last step ``(3,)``, by the names of the surfaces and the point: normal, then along two tangents.
 
-        Those of rolling and spinning resistance are angular: nothing, and then along two tangents, or along the normal.
+        Those of rolling and spinning resistance are angular: nothing, and then along two tangents, or along the normal. Those
+        of unilateral contacts and of friction go by its name, and are as many as it has equations.
         """
         space = self.space
         n = self._kept()
         if space is None:
             return {}
         own = space.points[:n, names.IMPULSE : names.IMPULSE + 3] * space.points[:n, names.LENGTH, None]
-        return {label: one.copy() for label, one in zip(self._labels(n), own, strict=True) if one.any()}
+        found = {}
+        for i, (label, impulse) in enumerate(zip(self._labels(n), own.copy(), strict=True)):
+            if impulse.any():
+                kind, rows = space.pairs[i, [names.KIND, names.FIRST]].tolist()
+                first = 1 if kind == names.STICK else 0
+                if kind > names.EQUATIONS:
+                    impulse = impulse[first : first + self._others[rows][1]]
+                found[label] = impulse
+        return found
 
     def _labels(self, n: int) -> list[str]:
         found: list[str] = []
@@ -239,6 +262,9 @@ class Stepped:
         what = {names.ROLLING: "rolling", names.SPINNING: "spinning"}
         for i, (one, other) in enumerate(self._named(n)):
             pair, kind = f"{one} - {other}", int(self._kinds(n)[i])
+            if kind > names.EQUATIONS:
+                found.append(one)
+                continue
             if kind == names.CONTACT:
                 numbers[pair] = numbers.get(pair, -1) + 1
             found.append(f"{pair}, point {numbers[pair]}{'' if kind == names.CONTACT else f', {what[kind]}'}")
@@ -247,13 +273,17 @@ class Stepped:
     def _named(self, n: int) -> list[tuple[str, str]]:
         assert self.space is not None
         found = []
-        for i in range(n):
-            a, b = (self.name_of(int(self.space.pairs[i, column])) for column in (names.FIRST, names.SECOND))
-            found.append((a, b))
+        for i, kind in enumerate(self._kinds(n).tolist()):
+            a, b = self.space.pairs[i, [names.FIRST, names.SECOND]].tolist()
+            if kind > names.EQUATIONS:
+                a = b = -1 - a
+            found.append((self.name_of(a), self.name_of(b)))
         return found
 
     def name_of(self, surface: int) -> str:
-        """A surface's, by its number in the record."""
+        """A surface's, by its number in the record; below zero, of what touches by the constraint -1 - that number."""
+        if surface < 0:
+            return self._others[-1 - surface][0]
         for one in self.elements:
             if 0 <= surface - one.first_surface < len(one.surfaces):
                 return one.surfaces[surface - one.first_surface].name
@@ -270,7 +300,7 @@ class Stepped:
             return rows
         points, pairs = space.points[kept], space.pairs[kept]
         moment = np.zeros((total, 3))
-        for i in np.flatnonzero(self._kinds(total) != names.CONTACT):
+        for i in np.flatnonzero((self._kinds(total) != names.CONTACT) & (self._kinds(total) < names.EQUATIONS)):
             own, axes = space.points[i, names.IMPULSE : names.IMPULSE + 3], space.points[i, names.FRAME : names.FRAME + 9]
             moment[space.pairs[i, names.OF]] += space.points[i, names.LENGTH] * (own @ axes.reshape(3, 3)) / h
         frame = points[:, names.FRAME : names.FRAME + 9].reshape(n, 3, 3)

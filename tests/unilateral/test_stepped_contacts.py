@@ -1,0 +1,220 @@
+"""Unilateral contacts and friction of joints by time stepping: kernels step as the dense solver does."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.integrator import TimeStepping
+
+STEP = 2e-3
+
+
+@pytest.fixture
+def rng():
+    seed = int(np.random.SeedSequence().generate_state(1)[0])
+    print(f"seed {seed}")
+    return np.random.default_rng(seed)
+
+
+def mechanism(rng, restitution=0.0, surfaces=False):
+    """A chain on Ground and a free body, with stops, ropes, points on planes, spheres, and friction of joints."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+
+    def body():
+        return mb.body.Rigid(mb.MassProperties(rng.uniform(0.5, 2.0), rng.uniform(-0.02, 0.02, 3), mb.UnitInertia.sphere(0.1)))
+
+    def place():
+        return mb.Transform(mb.Rotation.about_axis(rng.uniform(-3, 3), rng.normal(size=3)), rng.normal(0.0, 0.3, 3))
+
+    arm = mb.mobilizer.Pin(matter.ground, body(), X_PF=place(), X_BM=place())
+    hand = mb.mobilizer.Universal(arm, body(), X_PF=place(), X_BM=place())
+    slide = mb.mobilizer.Slider(arm, body(), X_PF=place(), X_BM=place())
+    loose = mb.mobilizer.Free(matter.ground, body())
+    bodies = [arm, hand, slide, loose]
+    if surfaces:
+        mb.CompliantContactSubsystem(system)
+        wood = mb.contact.Material(stiffness=1e5, dissipation=1.0, static_friction=0.4)
+        matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), wood))
+        loose.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), wood))
+    state = system.realize_topology()
+    state.q, state.u = rng.normal(0.0, 0.5, len(state.q)), rng.normal(0.0, 1.5, len(state.u))
+    loose.set_q(state, (1, 0, 0, 0, 0, 0, 0.1005))
+    q, u = state.q.copy(), state.u.copy()
+    system.realize(state, mb.Stage.VELOCITY)
+    poses = {id(b): b.get_body_transform(state) for b in bodies}
+    reach = float(slide.get_q(state))
+
+    def at(b, point):
+        X = poses[id(b)]
+        return X.R.matrix @ point + X.p
+
+    def mu():
+        return {"static_friction": rng.uniform(0.1, 0.8)} if rng.random() < 0.6 else {}
+
+    def plane():
+        b = bodies[rng.integers(1, 4)]
+        point, n = rng.normal(0.0, 0.1, 3), rng.normal(size=3)
+        n = n / np.linalg.norm(n)
+        height = n @ at(b, point) - rng.uniform(0, 3e-3)
+        one = mb.contact.PointPlane(matter.ground, n, height, b, point, restitution=restitution, **mu())
+        one.set_transition_speed(rng.uniform(0.0, 1.0))
+
+    def rope():
+        first, second = rng.choice(4, 2, replace=False)
+        points = rng.normal(0.0, 0.1, (2, 3))
+        ends = [at(bodies[k], p) for k, p in zip((first, second), points, strict=True)]
+        length = np.linalg.norm(ends[0] - ends[1]) + rng.uniform(0.0, 3e-3)
+        mb.contact.Rope(bodies[first], points[0], bodies[second], points[1], length, restitution)
+
+    def stop():
+        if rng.random() < 0.5:
+            mb.contact.HardStopUpper(arm, 0, q[0] + rng.uniform(0, 3e-3), restitution)
+        else:
+            mb.contact.HardStopLower(slide, 0, reach - rng.uniform(0, 3e-3), restitution)
+
+    def friction():
+        b = [arm, slide][rng.integers(2)]
+        mb.contact.JointFriction(b, 0, rng.uniform(0.5, 20.0), 0.5, rng.uniform(0.1, 0.5), rng.uniform(0, 0.2))
+
+    def tie():
+        if rng.random() < 0.5:
+            mb.constraint.SpeedCoupler(matter, mb.function.Linear((1.0, 0.5, 0.0)), [arm, slide], [0, 0])
+        else:
+            mb.constraint.ConstantSpeed(hand, 1, 0.3)
+
+    def spring():
+        mb.force.MobilityLinearSpring(forces, slide, 0, 1e4, 0.0)
+        mb.force.MobilityLinearDamper(forces, arm, 0, 5.0)
+
+    made = [plane, plane, plane, rope, rope, stop, friction, tie, spring]
+    for k in rng.choice(len(made), rng.integers(2, 6), replace=False):
+        made[k]()
+    if rng.random() < 0.3:
+        hand.lock_by_default()
+    state = system.realize_topology()
+    state.q, state.u = q, u
+    system.project(state)
+    return system, state
+
+
+def one_step(system, state):
+    stepper = mb.TimeStepper(system, TimeStepping(system, fixed_step_size=STEP))
+    stepper.initialize(state)
+    stepper.step(STEP)
+    return stepper
+
+
+@pytest.mark.filterwarnings("ignore:surfaces start deep")
+@pytest.mark.parametrize("surfaces", [False, True])
+def test_each_step_is_that_of_the_dense_solver(rng, monkeypatch, surfaces):
+    compared = touching = 0
+    for _ in range(60):
+        try:
+            system, state = mechanism(rng, surfaces=surfaces)
+        except mb.ConvergenceError:
+            continue
+        for _ in range(6):
+            stepper = one_step(system, state)
+            method = stepper.integrator
+            assert method._in_kernels
+            with monkeypatch.context() as patch:
+                patch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
+                try:
+                    expected = one_step(system, state)
+                except (mb.ConvergenceError, ValueError):  # which a search for what nearly jams may raise
+                    break
+            scale = max(1.0, np.abs(expected.state.u).max())
+            if scale > 1e3:  # a rope between what is held: the dense solver divides by rounding
+                break
+            np.testing.assert_allclose(stepper.state.y, expected.state.y, rtol=0, atol=(1e-4 if surfaces else 2e-6) * scale)
+            found, wanted = method.get_contact_impulses(), expected.integrator.get_contact_impulses()
+            touching += bool(found)
+            compared += 1
+            state = stepper.state.copy()
+            if len(found) == len(wanted) == 1 and found.keys() == wanted.keys():
+                ((name, impulse),) = found.items()
+                if len(impulse) > 1:  # friction may do what the normal force would
+                    continue
+                np.testing.assert_allclose(impulse, wanted[name], rtol=0, atol=1e-5 * max(1.0, np.abs(impulse).max()))
+    assert compared > 60 and touching > 20
+
+
+def test_states_of_an_ensemble_and_impacts_are_those_of_one_state(rng):
+    """Contacts close in lanes, one by one, and where they bounce alone."""
+    compared = 0
+    while compared < 3:
+        try:
+            system, state = mechanism(rng, restitution=0.5)
+            starts = np.array([state.u + 0.3 * rng.normal(size=len(state.u)) for _ in range(11)])
+            ensemble = mb.Ensemble(system, 11, state=state)
+            ensemble.u = starts
+            motions = ensemble.simulate(0.04, report_interval=0.02, integrator=TimeStepping(system, fixed_step_size=STEP))
+        except mb.ConvergenceError:
+            continue
+        if motions.failures:
+            continue
+        for i in range(11):
+            one = state.copy()
+            one.u = starts[i]
+            motion = mb.simulate(system, one, 0.04, report_interval=0.02, integrator=TimeStepping(system, fixed_step_size=STEP))
+            np.testing.assert_allclose(motions.q[i], motion.q, rtol=0, atol=1e-7)
+            np.testing.assert_allclose(motions.u[i], motion.u, rtol=0, atol=1e-5)
+        compared += 1
+
+
+def slider(**settings):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.81, 0))
+    part = mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    block = mb.mobilizer.Planar(matter.ground, part)
+    contact = mb.contact.PointPlane(matter.ground, (0, 1, 0), 0.0, block, (0, 0, 0), **settings)
+    state = system.realize_topology()
+    return system, state, block, contact
+
+
+def test_coefficients_count_as_they_are_at_each_step():
+    system, state, _, contact = slider(static_friction=0.5)
+    state.u = (0.0, 2.0, 0.0)
+    stepper = mb.TimeStepper(system, TimeStepping(system, fixed_step_size=1e-3))
+    stepper.initialize(state)
+    for mu in (0.5, 0.1, 0.3):
+        contact.set_friction(mu)
+        before = stepper.state.u[1]
+        for _ in range(50):
+            stepper.step(1e-3)
+        assert stepper.integrator._in_kernels
+        assert before - stepper.state.u[1] == pytest.approx(0.05 * mu * 9.81, abs=1e-9)
+    normal, *friction = stepper.integrator.get_contact_impulses()[contact.name]
+    assert (normal, np.hypot(*friction)) == pytest.approx((0.01962, 0.3 * 0.01962), abs=1e-9)
+    contact.set_restitution(0.5)
+    stepper.state.u = (0.0, 0.0, -3.0)
+    stepper.step(1e-3)
+    assert stepper.state.u[2] == pytest.approx(1.5, rel=1e-2) and not stepper.integrator._in_kernels
+
+
+def test_a_contact_between_what_is_held_does_nothing():
+    system, state, block, _ = slider()
+    state.q = (0.0, 0.0, -0.1)
+    block.lock(state)
+    motion = mb.simulate(system, state, 0.01, integrator=TimeStepping(system, fixed_step_size=1e-3))
+    assert np.all(motion.u == 0.0)
+
+
+def test_friction_of_a_joint_holds_up_to_its_limit_in_every_call():
+    for force, holds in ((9.0, False), (11.0, True)):
+        system = mb.MultibodySystem()
+        matter = mb.SimbodyMatterSubsystem(system)
+        mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (10.0, 0, 0))
+        part = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+        slide = mb.mobilizer.Slider(matter.ground, part)
+        mb.contact.JointFriction(slide, 0, force, 1.0)
+        state = system.realize_topology()
+        made = TimeStepping(system, fixed_step_size=1e-3)
+        motions = mb.Ensemble(system, 3, state=state).simulate(0.1, integrator=made)
+        expected = 0.0 if holds else 0.1
+        assert motions.u[:, -1, 0] == pytest.approx(expected, abs=1e-9)
+        assert mb.simulate(system, state, 0.1, integrator=made).u[-1] == pytest.approx(expected, abs=1e-9)
