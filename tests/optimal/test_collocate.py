@@ -413,17 +413,49 @@ def high(q):
     return q[0]
 
 
+def test_plans_go_on_from_earlier_ones(with_ipopt, tmp_path):
+    """By their multipliers, too, where nodes are the same; those of a file as well, and not those of other nodes."""
+    system, slider, state = mass()
+
+    def plan(x=0.0, guess=None, **settings):
+        start = state.copy()
+        start.q = [x]
+        bounds = {"mass.force": (-8, 8), "mass.u": (-2, 1.4)}
+        return mb.collocate(system, start, 1.0, [(slider, 0)], cost=squared, end=THERE, bounds=bounds, guess=guess, **settings)
+
+    def iterations(*given, **settings):
+        return plan(*given, **settings).statistics["iterations"]
+
+    first = plan()
+    first.save(tmp_path / "plan.npz")
+    kept = mb.Trajectory.load(tmp_path / "plan.npz", system)
+    cold = first.statistics["iterations"]
+    assert cold > 7 and iterations(0.0, first) <= 1 and iterations(0.0, kept) <= 1 and iterations(1e-3, first) < 0.5 * cold
+    close_by = plan(1e-3, first).statistics["cost"]
+    assert np.isclose(close_by, plan(1e-3).statistics["cost"], rtol=1e-6) and close_by < first.statistics["cost"]
+    for settings in ({"intervals": 30}, {"scheme": "trapezoidal"}):
+        assert np.isclose(plan(0.0, first, **settings).statistics["cost"], plan(**settings).statistics["cost"], rtol=1e-6)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
         ({"scheme": "euler"}, ValueError, "no scheme 'euler'"),
         ({"end": {"mas.q": 1.0}}, ValueError, "end names 'mas.q'"),
         ({"bounds": {"mass.force": (1, -1)}}, ValueError, r"bounds\['mass.force'\] has to be"),
+        ({"bounds": {"mass.q": (0.5, 2)}}, ValueError, "'mass.q' has to be 0 at the start, .* between 0.5 and 2"),
+        ({"bounds": {"mass.u": (1, 2)}, "start": {"mass.q": 0.0}}, ValueError, "'mass.u' has to be 0 at the end, .* 1 and 2"),
         ({"duration": 0.0}, ValueError, "duration has to be positive"),
         ({"duration": (2.0, 1.0)}, ValueError, "duration has to be"),
         ({"cost": lambda torque: torque}, mb.ModelError, "cost asks for 'torque'"),
         ({"controls": ["mass.inboard_frame"]}, mb.ModelError, "cannot be a control"),
+        ({"cost": lambda q, controls: (q[0], controls[0])}, mb.ModelError, "cost returned 2 rows; it is one number a node"),
         ({"cost": 3}, TypeError, "cost has to be a function"),
+        (
+            {"cost": lambda controls: (controls**2).sum()},
+            mb.ModelError,
+            "one number of all 41 nodes .* sum along the first axis",
+        ),
         ({"path": [high]}, ValueError, r"path has to be a list of \(function, low, high\)"),
         ({"path": [(high, 3, 2)]}, ValueError, "the lower one comes first"),
         ({"solver": "snopt"}, ValueError, "'ipopt' or 'scipy'"),

@@ -81,7 +81,8 @@ def collocate(
     guess : Trajectory or callable, or sequence of these, optional
         Where to begin: a trajectory, of an earlier plan with its controls, or of `simulate`; or a function of times
         ``(n,)`` since the start of the phase that returns q ``(n, nq)``, and u, z, controls, as far as it likes. A straight
-        line from start to end unless given, at rest.
+        line from start to end unless given, at rest. IPOPT begins with the multipliers, too, of an earlier plan that has the
+        same nodes and as many equations, and so changes little by little in a few iterations.
     accuracy : float, optional
         Largest relative error of a state over an interval, found by running it. Where it is larger, intervals are divided, and
         the plan is made again from the last one. Not looked at unless given.
@@ -108,7 +109,7 @@ def collocate(
     Trajectory, or list of Trajectory
         One a phase. Its rows are the nodes; ``quantities["controls"]`` ``(nt, m)`` are the forces, and its ``statistics`` have
         ``"cost"``, ``"duration"``, ``"parameters"``, ``"iterations"``, ``"status"``, ``"intervals"`` (where they end),
-        ``"errors"`` (one an interval), ``"scheme"``, ``"refinements"`` and ``"wall_time"``.
+        ``"errors"`` (one an interval), ``"scheme"``, ``"refinements"``, ``"multipliers"`` and ``"wall_time"``.
 
     Raises
     ------
@@ -159,12 +160,13 @@ def collocate(
         accuracy = checks.positive("accuracy", accuracy, ValueError)
     chosen = _solver(solver)
     program = Transcription(phases, meshes, links_of)
-    v = _first(program, guesses)
+    _check_ends(program)
+    v, multipliers = _first(program, guesses), _multipliers(program, guesses)
     done, iterations, found = 0, 0, None
     with _shown(progress) as show:
         while True:
             if chosen == "ipopt":
-                found = ipopt.solve(program, v, *settings, options or {}, show, second_derivatives)
+                found = ipopt.solve(program, v, *settings, options or {}, show, second_derivatives, multipliers)
             else:
                 found = scipy_solver.solve(program, v, *settings, options or {}, show)
             iterations += found.iterations
@@ -176,7 +178,7 @@ def collocate(
                 break
             meshes = [refined(mesh, one, accuracy) for mesh, one in zip(meshes, off, strict=True)]
             before, program = program, Transcription(phases, meshes, links_of)
-            v = _moved(before, program, found.v)
+            v, multipliers = _moved(before, program, found.v), None
             done += 1
     facts = {
         "status": found.status,
@@ -184,6 +186,7 @@ def collocate(
         "refinements": done,
         "scheme": table.name,
         "solver": chosen,
+        "multipliers": found.multipliers,
         "wall_time": _clock.perf_counter() - began,
     }
     plans = [_trajectory(part, program, found.v, facts, one) for part, one in zip(program.parts, off, strict=True)]
@@ -269,6 +272,22 @@ class _shown:
         pass
 
 
+def _check_ends(program: Transcription) -> None:
+    """Refuse ends outside of bounds, which no solver takes."""
+    for part in program.parts:
+        phase, size = part.phase, len(part.mesh) * part.phase.ny
+        low, high = (one[:size].reshape(-1, phase.ny) for one in part.bounds)
+        for node, k in np.argwhere(low > high):
+            at, least, most = ("start", phase.start_low, phase.start_high)
+            if node:
+                at, least, most = ("end", phase.end_low, phase.end_high)
+            wanted = f"{least[k]:.6g}" if least[k] == most[k] else f"between {least[k]:.6g} and {most[k]:.6g}"
+            raise ValueError(
+                f"{phase.names[k]!r} has to be {wanted} at the {at}, but bounds keep it between {phase.low[k]:.6g} and "
+                f"{phase.high[k]:.6g}"
+            )
+
+
 # ---------------------------------------------------------------------------------------------- where to begin
 
 
@@ -294,6 +313,22 @@ def _first(program: Transcription, guesses: Sequence[Any]) -> Array:
             for name, column, origin in zip(phase.parameter_names, part.parameters, phase.parameter_origin, strict=True):
                 v[column] = known.get(name, origin) - origin
     return np.clip(v, program.low, program.high)
+
+
+def _multipliers(program: Transcription, guesses: Sequence[Any]) -> tuple[Array, Array] | None:
+    """Those of the plan that is the guess, if it has the same nodes and as many unknowns and equations."""
+    known = [one.statistics.get("multipliers") if isinstance(one, Trajectory) else None for one in guesses]
+    if known[0] is None or any(one is not known[0] for one in known):
+        return None
+    for part, guess in zip(program.parts, guesses, strict=True):
+        ends, facts = part.mesh.ends, guess.statistics
+        before = np.asarray(facts["intervals"]) - guess.time[0]
+        if facts["scheme"] != part.mesh.scheme.name or len(before) != len(ends):
+            return None
+        if not np.allclose(before, ends * before[-1], rtol=0.0, atol=1e-9 * before[-1]):
+            return None
+    of_g, of_v = known[0]
+    return known[0] if len(of_g) == program.m and len(of_v) == program.n else None
 
 
 def _straight(part: Part) -> Array:

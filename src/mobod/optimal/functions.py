@@ -35,6 +35,8 @@ class NodeFunction:
         What it can ask for.
     low, high : float or array_like
         The bounds of a constraint.
+    single : bool
+        Whether it has to give one row, as a cost does.
 
     Raises
     ------
@@ -45,11 +47,18 @@ class NodeFunction:
     """
 
     def __init__(
-        self, function: Callable[..., Any], what: str, names: Sequence[str], low: Any = -np.inf, high: Any = np.inf
+        self,
+        function: Callable[..., Any],
+        what: str,
+        names: Sequence[str],
+        low: Any = -np.inf,
+        high: Any = np.inf,
+        *,
+        single: bool = False,
     ) -> None:
         if not callable(function):
             raise TypeError(f"{what} has to be a function, not {function!r}")
-        self.function, self.what = function, what
+        self.function, self.what, self._single = function, what, single
         parameters = inspect.signature(function).parameters.values()
         self.names = [one.name for one in parameters if one.default is inspect.Parameter.empty]
         all_known(f"{what} asks for", self.names, names, ModelError)
@@ -68,6 +77,13 @@ class NodeFunction:
         return self._rows(self.function(*(given[name][0] for name in self.names)), n)
 
     def _rows(self, value: Any, n: int) -> Array:
+        """A value that it has returned, as rows of numbers of n nodes."""
+        rows = self._as_rows(value, n)
+        if self._single and len(rows) > 1:
+            raise ModelError(f"{self.what} returned {len(rows)} rows; it is one number a node, or of the two ends: their sum?")
+        return rows
+
+    def _as_rows(self, value: Any, n: int) -> Array:
         if isinstance(value, (tuple, list)):
             value = np.stack([np.broadcast_to(np.asarray(one, float), (n,)) for one in value])
         value = np.asarray(value, float)
@@ -98,6 +114,11 @@ class NodeFunction:
         values, slopes = np.empty((len(parts), n)), np.zeros((len(parts), k, n))
         for i, part in enumerate(parts):
             if isinstance(part, DualArray):
+                if n > 1 and part.ndim == 0:
+                    raise ModelError(
+                        f"{self.what} returned one number of all {n} nodes together; a number a node is wanted: sum along the "
+                        "first axis, as (controls**2).sum(axis=0)"
+                    )
                 values[i], slopes[i] = part.value, part.tangents.reshape(k, -1)
             else:
                 values[i] = part

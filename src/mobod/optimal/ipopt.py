@@ -17,6 +17,10 @@ from .solution import Solution
 from .transcription import Transcription
 
 _CALM = {"print_level": 0, "sb": "yes"}
+#: From a solution of nearly the same program, which may lie on its bounds: a start that is changed by 1e-3 takes 2 iterations,
+#: in place of 5 to 7 by IPOPT's own 1e-3, and one that is the same none.
+_WARM: dict[str, Any] = {"warm_start_init_point": "yes", "mu_init": 1e-6, "warm_start_mult_bound_push": 1e-9}
+_WARM |= {f"warm_start_{what}_{how}": 1e-9 for what in ("bound", "slack_bound") for how in ("push", "frac")}
 
 
 def is_there() -> bool:
@@ -63,7 +67,7 @@ def solve(
     else:
         more["ipopt"].setdefault("hessian_approximation", "limited-memory")
     if multipliers is not None:
-        more["ipopt"] |= {"warm_start_init_point": "yes", "mu_init": 1e-4, "warm_start_bound_push": 1e-6}
+        more["ipopt"] = {**_WARM, **more["ipopt"]}
     solver = casadi.nlpsol(
         "plan",
         "ipopt",

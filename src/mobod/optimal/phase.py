@@ -155,8 +155,8 @@ class Phase:
         self.node_names = [*NODE, *self.stations]
         of_ends = [*ENDS, *self.stations]
         self.end_names = [f"{one}_{which}" for which in ("start", "end") for one in of_ends] + ["duration", "parameters"]
-        self.cost = None if cost is None else NodeFunction(cost, "cost", self.node_names)
-        self.end_cost = None if end_cost is None else NodeFunction(end_cost, "end_cost", self.end_names)
+        self.cost = None if cost is None else NodeFunction(cost, "cost", self.node_names, single=True)
+        self.end_cost = None if end_cost is None else NodeFunction(end_cost, "end_cost", self.end_names, single=True)
         self.path = [NodeFunction(f, "a path constraint", self.node_names, *ends) for f, *ends in _triples("path", path)]
         self.boundary = [
             NodeFunction(f, "a boundary constraint", self.end_names, *ends) for f, *ends in _triples("boundary", boundary)
