@@ -458,3 +458,39 @@ def test_a_table_satisfies_the_conditions_of_its_orders(kind):
         for tree in trees(order):
             assert abs(error @ stages(tree, A)) < 1e-14, tree
     assert max(abs(error @ stages(tree, A)) for tree in trees(kind.error_order)) > 1e-4  # there is an estimate
+
+
+def damped_arm(prescribed, controlled):
+    """Three pins, springs and dampers; one turns as it is told, or feedback acts on one."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    body, arm = matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, -0.5, 0), mb.Inertia(0.4, 0.2, 0.4)))
+    for _ in range(3):
+        body = mb.mobilizer.Pin(body, arm, X_BM=mb.Transform((0, 0.5, 0)))
+        mb.force.MobilityLinearSpring(forces, body, 0, 30.0, 0.3)
+        mb.force.MobilityLinearDamper(forces, body, 0, 0.7)
+    if prescribed:
+        mb.motion.Sinusoid(matter.bodies[2], mb.Motion.Level.POSITION, 0.4, 3.0, 0.1)
+    if controlled:
+        mb.control.PD(forces, [matter.bodies[3]], kp=5.0, kd=1.0, sample_time=0.02)
+    state = system.realize_topology()
+    state.q, state.u = (0.3, -0.2, 0.5), (1.0, -2.0, 3.0)
+    return system, state
+
+
+@pytest.mark.parametrize(("prescribed", "controlled"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize("kind", [kinds.Verlet, kinds.BDF], ids=name_of)
+def test_forces_of_positions_kept_while_speeds_are_iterated_are_those_found_anew(kind, prescribed, controlled, monkeypatch):
+    """Of one state and of lanes."""
+    found = []
+    for kept in (True, False):
+        monkeypatch.setattr(mb.force.MobilityLinearSpring, "reads_positions_only", kept)
+        system, state = damped_arm(prescribed, controlled)
+        settings = {"fixed_step_size": 0.005} if kind is kinds.Verlet else {"accuracy": 1e-5}
+        run = mb.simulate(system, state, 0.4, report_interval=0.1, integrator=kind(system, **settings))
+        many = mb.Ensemble(system, 9, state=state)
+        many.simulate(0.4, integrator=kind(system, **settings))
+        found.append((run.q, run.u, many.q, many.u))
+    for kept, anew in zip(*found, strict=True):
+        np.testing.assert_allclose(kept, anew, rtol=1e-9, atol=1e-11)  # the springs are added up before the dampers

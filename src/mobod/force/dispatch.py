@@ -81,7 +81,7 @@ def _add_all(model: Any, kept: bool, keep: bool) -> None:
     for i in range(model.forces_nz):  # a force that is switched off writes none
         store(model.z_dot, i, 0, 0.0)
     for r in range(begin, model.nr):
-        if r == stop and keep and begin == 0:
+        if r == stop and keep and begin == 0 and stop > 0:
             copy_forces(model, added_up, of_positions)
         call_routine(model.run_routine[r], model, model.run_first[r], model.run_end[r], FORCES)
     if stop == model.nr and keep and begin == 0:

@@ -13,6 +13,7 @@ from typing import Any
 from ..algebra.record import attach
 from ..algebra.scalar import load
 from ..compiling import compiled, generic
+from ..state.validity import KEPT_FORCES
 from ..stepping.evaluate import evaluate, evaluate_speeds
 from ..stepping.record import EVALUATIONS
 from ..stepping.rows import set_y
@@ -41,7 +42,7 @@ def rates_at(model: Any, counts: Any, time: float, y: Any, out: Any) -> int:
     """The rates at *y*; 0 where they are finite. Not a kernel, which would run compiled in an interpreted run too."""
     set_y(model, time, y)
     counts[EVALUATIONS] += 1
-    if evaluate(model, counts) != 0:
+    if evaluate(model, counts, None, KEPT_FORCES) != 0:
         return 1
     get_rates(model, out)
     return 0

@@ -20,8 +20,8 @@ ARTICULATED = 8
 FORCES = 16
 #: udot, body accelerations, multipliers; q_dot_dot.
 ACCELERATIONS = 32
-#: Forces of the elements that read positions only, kept for changes of u alone. Integrators, which change q and u together,
-#: do not request it.
+#: Forces of the elements that read positions only, kept for changes of u alone. Of methods that step, those request it that
+#: evaluate speeds again at the same q: Verlet's iterations, columns of Jacobians by differences.
 KEPT_FORCES = 512
 #: P of every body is in its row of the field `articulated`; set by `SimbodyMatterSubsystem` alone, kernels do not know it.
 STORED_INERTIAS = 1 << 16

@@ -19,7 +19,7 @@ from ..force.contact.bristle import begin_bristles, finish_bristles
 from ..mobilizer import q_rates
 from ..mobilizer.access import vector4
 from ..motion.protocol import SET_Q, SET_U
-from ..state.validity import ARTICULATED, FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
+from ..state.validity import ARTICULATED, FORCES, KEPT_FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
 from ..system.in_python import BEGINS, ENDS
 from ..tree import measures, momentum, project as projection_steps, sampling
 from ..tree.project import begin_projection, has_taken_steps
@@ -33,8 +33,11 @@ ALWAYS, FULL_NEWTON = 1, 2
 
 
 @generic
-def evaluate(model: Any, plan: Any, held: Any = None) -> Any:
-    """Set prescribed q and u, and compute the rates of y; 0 if these are finite, else NaN."""
+def evaluate(model: Any, plan: Any, held: Any = None, keep: int = 0) -> Any:
+    """Set prescribed q and u, and compute the rates of y; 0 if these are finite, else NaN.
+
+    With KEPT_FORCES as *keep*, forces of positions are kept for `evaluate_speeds`.
+    """
     valid = 0
     if plan[PRESCRIBER] != 0:
         call_routine(plan[PRESCRIBER], model, SET_Q, 0)
@@ -43,7 +46,7 @@ def evaluate(model: Any, plan: Any, held: Any = None) -> Any:
             return soundness(model, status)
         call_routine(plan[PRESCRIBER], model, SET_U, 0)
         valid = POSITIONS
-    return _find_rates(model, plan, valid, held)
+    return _find_rates(model, plan, valid, held, keep)
 
 
 @generic
@@ -56,22 +59,23 @@ def evaluate_rest(model: Any, plan: Any, valid: int) -> Any:
 
 @generic
 def evaluate_speeds(model: Any, plan: Any, held: Any = None) -> Any:
-    """`evaluate`, where time and the matter's q and the particles' locations are as they were at the last."""
+    """`evaluate`, where time and the matter's q and the particles' locations are as at the last, which kept forces."""
     if plan[PRESCRIBER] != 0:
         call_routine(plan[PRESCRIBER], model, SET_U, 0)
-    return _find_rates(model, plan, POSITIONS | ARTICULATED, held)
+    return _find_rates(model, plan, POSITIONS | ARTICULATED | KEPT_FORCES, held)
 
 
 @generic
-def _find_rates(model: Any, plan: Any, valid: int, held: Any = None) -> Any:
+def _find_rates(model: Any, plan: Any, valid: int, held: Any = None, keep: int = 0) -> Any:
     """Compute the rates of y, where some results are *valid* already, with the forces beside those of the elements."""
     if held is not None:
         if plan[HOLDS] != 0 or plan[CONTROLLER] != 0:
             before = KINEMATICS | FORCES
-            call_routine(plan[ROUTINE], model, valid, plan[WANTED] & (before | UNCHECKED | NO_RATES | NO_MOBILIZERS))
+            wanted = plan[WANTED] & (before | UNCHECKED | NO_RATES | NO_MOBILIZERS)
+            call_routine(plan[ROUTINE], model, valid, wanted | keep)
             _add_forces(model, plan, held)
             valid = valid | before
-    return soundness(model, call_routine(plan[ROUTINE], model, valid, plan[WANTED]))
+    return soundness(model, call_routine(plan[ROUTINE], model, valid, plan[WANTED] | keep))
 
 
 @generic

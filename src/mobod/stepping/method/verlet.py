@@ -5,7 +5,7 @@
 By iteration from Euler's u_1; for forces that do not depend on u the first iterate is final. Error estimates: of q the
 difference from the trapezoidal rule; of u and z that rule's error, h^3/12 of the rate's second derivative, by the rates at both
 ends of this step and at the beginning of the last; in the first step the difference from Euler's method. q and the particles'
-locations do not depend on u_1, so that iterations recompute no positions.
+locations do not depend on u_1, so that iterations recompute neither positions nor the forces that read these alone.
 
 Source: Swope, Andersen, Berens and Wilson 1982; Hairer, Lubich and Wanner 2006, I.1.4.
 """
@@ -18,6 +18,7 @@ from ...algebra.order import larger, size_of
 from ...algebra.record import attach
 from ...algebra.scalar import load, one, store, where, zero
 from ...compiling import compiled, generic
+from ...state.validity import KEPT_FORCES
 from ...tree.project import any_positive
 from ..evaluate import evaluate, evaluate_speeds
 from ..record import ACCURACY, APART, EVALUATED, FIXED_STEP, ITERATED, PREVIOUS_TIME, RATE, RATE_PREVIOUS, Y
@@ -85,7 +86,7 @@ def attempt(model: Any, run: Any, time: Any, h: Any) -> Any:
     """One attempt. A state that has converged keeps what it has, as do those with no step to take."""
     work, control = run.work, run.control
     predict(model, work, time, h)
-    sound = zero(h) + evaluate(model, run.plan, run.held)
+    sound = zero(h) + evaluate(model, run.plan, run.held, KEPT_FORCES)
     tolerance, before = min(1e-4, 0.1 * run.settings[ACCURACY]), 1e300 + zero(h)
     count = apart = zero(h)
     going = where(sound == 0.0, where(h > 0.0, one(h), zero(h)), zero(h))
