@@ -33,7 +33,7 @@ def standing(method):
         boxes[-1].add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.1, 0.1, 0.1)), STEEL))
     block = mb.mobilizer.Weld(matter.ground, heavy, X_PF=mb.Transform((1.001, 0.0, 0.0)))
     block.add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.5, 0.5, 0.1)), STEEL))
-    if method == "dense":  # a constraint is for the dense solver
+    if method == "dense":  # a constraint is for Python's steps
         mb.constraint.ConstantSpeed(mb.mobilizer.Pin(matter.ground, heavy, X_PF=mb.Transform((0.0, 5.0, 0.0))), 0, 0.0)
     if method in ("rigid", "dense"):
         mb.contact.rigid(system, stepped=True)

@@ -3,7 +3,7 @@
 import mobod as mb
 
 G = 9.81
-#: Stribeck's friction and bristles, with error control; stepped: of a material that gives way, rigid, by the dense solver.
+#: Stribeck's friction and bristles, with error control; stepped: of a material that gives way, rigid, by Python's steps.
 METHODS = ["stribeck", "bristle", "stepped", "rigid", "dense"]
 
 
@@ -25,7 +25,7 @@ def scene(shape, method, *, mu=0.5, velocity=None, inertia=None, mass=2.0, **res
     inertia = mb.UnitInertia.sphere(0.1) if inertia is None else inertia
     body = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(mass, (0, 0, 0), inertia)), name="thing")
     body.add_contact_surface(mb.contact.Surface(shape, own, name="thing"))
-    if method == "dense":  # a constraint is for the dense solver
+    if method == "dense":  # a constraint is for Python's steps
         other = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
         mb.constraint.ConstantSpeed(other, 0, 0.0)
     if rigid:

@@ -1,4 +1,4 @@
-"""Surfaces that touch beside constraints and open stops: stepped by kernels, as the dense solver does."""
+"""Surfaces that touch beside constraints and open stops: stepped by kernels, as from Python."""
 
 import numpy as np
 import pytest
@@ -77,7 +77,7 @@ def rng():
 
 
 @pytest.mark.filterwarnings("ignore:surfaces start deep")
-def test_impulses_beside_constraints_are_those_of_the_dense_solver(rng, monkeypatch):
+def test_impulses_beside_constraints_are_those_of_steps_from_python(rng, monkeypatch):
     compared = 0
     for _ in range(40):
         try:
@@ -137,7 +137,7 @@ def test_equations_of_poses_in_ground_hold_what_is_inboard_of_both_paths(monkeyp
     np.testing.assert_allclose(rows, expected, rtol=0, atol=1e-4)
 
 
-def test_a_stop_costs_steps_of_the_dense_solver_where_it_is_met_alone(rng, monkeypatch):
+def test_a_stop_costs_steps_from_python_where_it_is_met_alone(rng, monkeypatch):
     dense = []
     one_step = TimeStepping._one_step
     monkeypatch.setattr(TimeStepping, "_one_step", lambda self, report: dense.append(0) or one_step(self, report))
@@ -186,7 +186,7 @@ def hold(q, u, parameters):
 
 
 def test_laws_are_sampled_between_steps_of_kernels(rng, monkeypatch):
-    """As beside the dense solver, from step to step and in lanes; samples end steps."""
+    """As from Python, from step to step and in lanes; samples end steps."""
     system, state = mb.examples.double_pendulum.build()
     mb.CompliantContactSubsystem(system)
     rubber = mb.contact.Material(stiffness=1e5, dissipation=0.5, static_friction=0.5)

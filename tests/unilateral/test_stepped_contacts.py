@@ -1,4 +1,4 @@
-"""Unilateral contacts and friction of joints by time stepping: kernels step as the dense solver does."""
+"""Unilateral contacts and friction of joints by time stepping: kernels step as Python does."""
 
 import numpy as np
 import pytest
@@ -109,7 +109,7 @@ def one_step(system, state):
 
 @pytest.mark.filterwarnings("ignore:surfaces start deep")
 @pytest.mark.parametrize("surfaces", [False, True])
-def test_each_step_is_that_of_the_dense_solver(rng, monkeypatch, surfaces):
+def test_each_step_is_that_of_python(rng, monkeypatch, surfaces):
     compared = touching = 0
     for _ in range(60):
         try:
@@ -117,17 +117,20 @@ def test_each_step_is_that_of_the_dense_solver(rng, monkeypatch, surfaces):
         except mb.ConvergenceError:
             continue
         for _ in range(6):
-            stepper = one_step(system, state)
+            try:
+                stepper = one_step(system, state)
+            except mb.ConvergenceError:  # one of a thousand jams
+                break
             method = stepper.integrator
             assert method._in_kernels
             with monkeypatch.context() as patch:
                 patch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
                 try:
                     expected = one_step(system, state)
-                except (mb.ConvergenceError, ValueError):  # which a search for what nearly jams may raise
+                except mb.ConvergenceError:
                     break
             scale = max(1.0, np.abs(expected.state.u).max())
-            if scale > 1e3:  # a rope between what is held: the dense solver divides by rounding
+            if scale > 1e3:  # a rope between what is held: Python's rows are of rounding
                 break
             np.testing.assert_allclose(stepper.state.y, expected.state.y, rtol=0, atol=(1e-4 if surfaces else 2e-6) * scale)
             found, wanted = method.get_contact_impulses(), expected.integrator.get_contact_impulses()

@@ -50,7 +50,7 @@ def step(system, state, time, h=0.002, **settings):
 
 
 @pytest.mark.parametrize("rigid", [False, True], ids=["compliant", "rigid"])
-def test_kernels_and_the_dense_solver_agree(rigid):
+def test_kernels_and_steps_from_python_agree(rigid):
     """Three boxes that fall on each other and slide: two solvers that have nothing in common but the points."""
     ends = []
     for dense in (False, True):
@@ -80,7 +80,7 @@ def no_rows(state):
 
 @pytest.mark.parametrize("balls", [0, 1, 2])
 def test_branches_of_a_tree_that_touch_each_other_and_others(balls):
-    """Three arms on a free body: two clap, or hold one or two balls, one stays free; kernels and the dense solver agree."""
+    """Three arms on a free body: two clap, or hold one or two balls, one stays free; kernels and Python's steps agree."""
     ends = []
     for dense in (False, True):
         system, matter = empty()
@@ -109,7 +109,7 @@ def test_branches_of_a_tree_that_touch_each_other_and_others(balls):
         stepper.step_to(0.1)
         points = integrator.get_contact_points()
         ends.append((stepper.state.copy(), points[["body1", "body2"]].tolist()))
-        # a wrong matrix would take more steps, and then leave the problem to the dense solver
+        # a wrong matrix would take more steps, and then not converge
         assert dense or integrator.get_num_convergence_test_failures() == 0
         assert integrator.get_num_problems() > 30
     assert ends[0][1] == ends[1][1]
@@ -196,7 +196,7 @@ def test_friction_that_jams_is_named_at_once(monkeypatch):
         tilted = mb.Rotation.about_axis(0.3, (1, 0.3, 0))
         box.set_q_to_fit_transform(state, mb.Transform(tilted, (0, 0, 0.13)))
         integrator = mb.integrator.TimeStepping(system, fixed_step_size=0.002)
-        monkeypatch.setattr(integrator, "_one_step", lambda report: pytest.fail("the dense solver is slow, and no better"))
+        monkeypatch.setattr(integrator, "_one_step", lambda report: pytest.fail("Python's steps are slow, and no better"))
         stepper = mb.TimeStepper(system, integrator)
         stepper.initialize(state)
         if mu > 100.0:
@@ -328,7 +328,7 @@ def test_other_integrators_say_what_to_do():
 
 
 def test_bilateral_constraints_beside_surfaces():
-    """Two balls on a rod, and a rope: through the dense solver."""
+    """Two balls on a rod, and a rope: by Python's steps."""
     system, state, bodies = surfaces(
         [(mb.contact.Sphere(0.1), 1.0, 3 * (0.004,), (0.5 * k, 0, 0.1 + 0.3 * k)) for k in range(2)], rigid=True, mu=0.0
     )

@@ -3,7 +3,7 @@
     v* = J (u_0 + h udot_0)     v_1 = v* + J M^-1 J^T gamma     u_1 = u_0 + h udot_0 + M^-1 J^T gamma     q_1 = q_0 + h N u_1
 
 udot_0 has all forces and bilateral constraints, and no contact; gamma are impulses that fulfil Coulomb's law with v_1, see
-`unilateral._solve`, with v_n >= -gap / h in place of v_n >= 0: what would go through comes to touch. Rows of bilateral
+`unilateral.stepped.solve`, with v_n >= -gap / h in place of v_n >= 0: what would go through comes to touch. Rows of bilateral
 constraints are among those of J, for which v_1 is v*. Impacts with restitution come first, of contacts that would touch within
 the step. Then q and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and motions are kept.
 
@@ -31,10 +31,12 @@ from ..stepping import loop, record as rk
 from ..system.system import MultibodySystem
 from ..tree.sampling import next_sample_of
 from ..unilateral.base import TRANSITION_SPEED
-from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces
+from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces, space_for
 from ..unilateral.stepped import Stepped, space as names
 from ..unilateral.stepped.equations import GAP_RECOVERY
-from ..unilateral.stepped.joints import find_joint_slopes, joints_of
+from ..unilateral.stepped.given_rows import find_push
+from ..unilateral.stepped.joints import joints_of
+from ..unilateral.stepped.space import Space
 from ..unilateral.stepped.step import step_one
 from ..value.stage import Stage
 from . import contact_steps as steps
@@ -42,8 +44,6 @@ from .base import Integrator
 
 #: Gaps that close within so many steps at the largest approach seen take part from the beginning.
 _REACH = 2.0
-#: Points for which the dense solver is tried where the sparse one has found no impulses.
-_FEW = 100
 #: The coefficient of friction up to which nothing has been seen to fail. With larger ones two points that press against each
 #: other sideways, with hardly any normal impulses, may have no solution, and looking for one takes seconds.
 _STEEP = 100.0
@@ -76,12 +76,12 @@ class TimeStepping(Integrator):
     Surfaces of a `CompliantContactSubsystem`, and those that `contact.rigid` has left to it, are stepped as well, by the points
     that the narrow phase finds where a step begins: in place of the forces of their materials, which give way here as a
     spring does that is implicit in the speeds; or without giving way. Where there are no parts in Python, kernels alone take
-    the steps, with a sparse solver (`unilateral.stepped.solve`), among whose rows are unilateral contacts, friction of a
-    constant normal force, and constraints of bodies and mobilizers on up to two paths from Ground. A dense solver takes the
-    other steps: with other constraints, friction, or followers of cams; in which a contact strikes and has a restitution; and
-    those of up to 100 points for which the sparse one finds no impulses. A problem whose residual stays above a millionth of
-    the largest velocity is counted, `get_num_unconverged`, above a thousandth it ends the run. With friction above 100 points
-    that press against each other sideways may jam, which ends it with an error that says so.
+    the steps (`unilateral.stepped.solve`), among whose rows are unilateral contacts, friction of a constant normal force, and
+    constraints of bodies and mobilizers on up to two paths from Ground. The other steps are Python's, with the same solver
+    for rows of any kind: with other constraints, friction, or followers of cams; and those in which a contact strikes and has
+    a restitution. A problem whose residual stays above a millionth of the largest velocity is counted, `get_num_unconverged`,
+    above a thousandth it ends the run. With friction above 100 points that press against each other sideways may jam, which
+    ends it with an error that says so.
 
     Examples
     --------
@@ -105,19 +105,20 @@ class TimeStepping(Integrator):
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
         #: Sources of what may touch, beside the unilateral contacts: functions of a realized state that return `ContactRows`.
         self.sources: list[Callable[[State], ContactRows]] = []
-        #: Of the dense solver: its steps, problems, largest residual. Kernels count their own.
+        #: Of Python's steps: iterations, problems, largest residual. Kernels count their own.
         self._problem_counts = np.zeros(2, np.int64)
         self._residual, self._problems = 0.0, 0
         self._names: list[str] = []
         self._starts: Any = np.zeros(1, np.int64)
         self._impulses = np.zeros(0)
         self._failure: ConvergenceError | None = None
-        #: What is stepped, whether kernels took the last step, and whether the record is as the dense solver left it.
+        #: What is stepped, whether kernels took the last step, and whether the record is as Python left it.
         self._stepped = Stepped(system)
         self._in_kernels = self._at_end = False
-        #: Forces that are implicit, and, where there are any, the inverse of M + D in this step.
+        #: Forces that are implicit; what problems of Python's steps are solved in, and whether such forces act in this step.
         self._joints: Any = np.zeros((0, 5), np.int64)
-        self._Minv: Array | None = None
+        self._space: Space | None = None
+        self._pushed = False
 
     # ------------------------------------------------------------------------------------------ what it did
 
@@ -201,6 +202,7 @@ class TimeStepping(Integrator):
         self._at_end = False
         self._joints = joints_of(self.system.all_forces(), state.tree)
         self._in_kernels = False
+        self._space = space_for(state, self._joints)
         self._stepped.begin(state)
         super().begin_run(state)
 
@@ -316,8 +318,6 @@ class TimeStepping(Integrator):
             status = self._one_step(float(times[self.counts[rk.REPORT]]))
             self._at_end = False
             return rk.PAUSED if status == rk.DONE else status
-        if status == steps.NO_IMPULSES and self._step_densely(float(times[self.counts[rk.REPORT]])):
-            return rk.PAUSED
         if status == steps.NO_IMPULSES:
             one, two = (self._stepped.name_of(int(space.counts[which])) for which in (names.WORST_1, names.WORST_2))
             self.leave_at(float(self.control[rk.TIME]))
@@ -335,22 +335,6 @@ class TimeStepping(Integrator):
                 f"{remedy}"
             )
         return status
-
-    def _step_densely(self, report: float) -> bool:
-        """One step by the dense solver, which goes on where friction around a bend nearly holds itself; whether that went."""
-        space = self._stepped.space
-        assert space is not None
-        if space.counts[names.POINTS] > _FEW or self._stepped.largest_friction > _STEEP:
-            return False
-        residual = space.measures[names.RESIDUAL]
-        self._at_end = self._in_kernels = False
-        try:
-            return self._one_step(report) == rk.DONE
-        except ConvergenceError:
-            space.measures[names.RESIDUAL] = residual
-            return False
-        finally:
-            self._at_end = False
 
     def arrive_at_end(self) -> None:
         """As of other integrators; the state is realized with the forces of all surfaces."""
@@ -465,7 +449,7 @@ class TimeStepping(Integrator):
         y, rate = state.y_values.copy(), record.y_dot[:, 0].copy()
         u = state.u_values[:nu].copy()
         bare = u + h * rate[first_u : first_u + nu]
-        new = bare + self._push(state, u, rate[first_u : first_u + nu], h)
+        new = bare + self._push(state, h)
         new = self._through_contacts(state, u, new, bare, h)
         y += h * rate
         particles = record.particle_velocity[:, 0]
@@ -478,26 +462,18 @@ class TimeStepping(Integrator):
         y[: tree.nq] = state.q_values[: tree.nq] + h * matter.multiply_by_n(state, False, new)
         return y
 
-    def _push(self, state: State, u: Array, u_dot: Array, h: float) -> Array | float:
+    def _push(self, state: State, h: float) -> Array | float:
         """The change of speeds within the step by springs and dampers of joints: see `unilateral.stepped.joints`."""
-        self._Minv = None
-        nu = len(u)
-        slopes = np.zeros((2, nu))
-        if not len(self._joints) or not find_joint_slopes(state.block, self._joints, np.arange(nu), slopes):
-            return 0.0
-        C, K = slopes
-        D = h * (C + h * K)
-        Minv = self.system.get_matter_subsystem().calc_m_inv(state)
-        implicit = np.asarray(np.linalg.solve(np.eye(nu) + Minv * D, Minv), np.float64)
-        self._Minv = implicit
-        push: Array = implicit @ (-h * (D * u_dot + h * K * u))
-        return push
+        assert self._space is not None
+        push = np.zeros(state.tree.nu)
+        self._pushed = bool(len(self._joints)) and find_push(state.block, self._space.words.ctypes.data, h, push)
+        return push if self._pushed else 0.0
 
     def _through_contacts(self, state: State, u: Array, free: Array, bare: Array, h: float) -> Array:
         """The new speeds, of which *free* are those without contact, and *bare* those without what joints do, too."""
         rows, frictions = self._touching(state, h)
         count = len(rows.gaps)
-        held = self._Minv is not None and state.is_constrained  # what joints do goes through the constraints
+        held = self._pushed and state.is_constrained  # what joints do goes through the constraints
         if not count and not frictions and not held:
             return free
         normals = rows.starts[:-1]
@@ -514,7 +490,8 @@ class TimeStepping(Integrator):
             return free
         while True:
             own = select(rows, near)
-            problem = Problem(state, own, frictions, self._Minv)
+            problem = Problem(state, own, frictions, self._space)
+            self._space = problem.space
             new = self._solve(problem, u, free, bare, h)
             missed = (
                 possible & ~near & ~touching & (rows.gaps + h * (rows.J[normals] @ new) < -1e-12 * h * max(fastest / h, 1.0))
@@ -550,7 +527,7 @@ class TimeStepping(Integrator):
         if self._stepped:
             n = self._stepped.num_points
             own = slice(int(problem.starts[problem.num_contacts - n]), int(problem.starts[problem.num_contacts]))
-            others = int(problem.starts[len(problem.kinds) - problem.num_frictions])
+            others = int(problem.starts[len(problem.names) - problem.num_frictions])
             self._stepped.keep(gamma[own].reshape(n, 3), after[own].reshape(n, 3), gamma[others:], h)
         new: Array = free + problem.MinvJT @ gamma
         return new

@@ -88,36 +88,3 @@ def find_second_rates(block: Any, c: int, rates: Any) -> None:
     for k in range(constraints.num_rows(model, c)):
         offset = load(model.acceleration_offset, model.first_row[c] + k, 0)
         rates[k] = constraints.row_times(model, c, k, model.A_GB, model.u_dot) + offset
-
-
-@compiled
-def find_delassus(J: Any, Minv: Any, MinvJT: Any, W: Any, places: Any) -> None:
-    """M^-1 J^T and J M^-1 J^T; rows of J have few entries that are not zero: the mobilities of two paths.
-
-    *places* ``(nu,)`` is for them.
-    """
-    m, nu = J.shape
-    for i in range(m):
-        n = 0
-        for j in range(nu):
-            if J[i, j] != 0.0:
-                places[n] = j
-                n += 1
-        for k in range(nu):
-            MinvJT[k, i] = 0.0
-        for a in range(n):
-            x = J[i, places[a]]
-            for k in range(nu):
-                MinvJT[k, i] = MinvJT[k, i] + x * Minv[places[a], k]
-    for i in range(m):
-        n = 0
-        for j in range(nu):
-            if J[i, j] != 0.0:
-                places[n] = j
-                n += 1
-        for k in range(m):
-            W[i, k] = 0.0
-        for a in range(n):
-            x = J[i, places[a]]
-            for k in range(m):
-                W[i, k] = W[i, k] + x * MinvJT[places[a], k]

@@ -26,8 +26,9 @@ from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
 from .open_gap import OpenGapOfTable, open_gap
-from .problem import ContactRows, Problem, constraints_of
+from .problem import ContactRows, Problem, constraints_of, space_for
 from .sliding import paradox, sliding_contacts
+from .stepped.space import Space
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -62,8 +63,13 @@ class ContactEvents(EventHandler):
         self.info = TriggerInfo(rising=False)
         #: When contacts of the run closed or opened last, without restitution.
         self.times: list[float] = []
+        #: Arrays of problems, for one thread each: not part of what is pickled, as they have addresses.
+        self._spaces: list[Space] = []
         self._short = _SHORT * system.get_default_time_scale()
         self._window = self.info.calc_window(accuracy, system.get_default_time_scale())
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_spaces": []}
 
     # ------------------------------------------------------------------------------------------ witnesses
 
@@ -119,8 +125,9 @@ class ContactEvents(EventHandler):
         if not len(which):
             return
         rows = constraints_of(state, [contacts[k] for k in which])
+        space = self._spaces.pop() if self._spaces else space_for(state)
         try:
-            self._settle(state, [contacts[k] for k in which], rows)
+            self._spaces.append(self._settle(state, [contacts[k] for k in which], rows, space))
         except ConvergenceError as error:
             raise ConvergenceError(f"at time {state.time:.9g}: {error}") from error
 
@@ -143,10 +150,11 @@ class ContactEvents(EventHandler):
             gap.calc_value(state) <= self._room(state, gap.calc_rate(state)) for gap in gaps
         )
 
-    def _settle(self, state: State, contacts: list[UnilateralContact], rows: ContactRows) -> None:
+    def _settle(self, state: State, contacts: list[UnilateralContact], rows: ContactRows, space: Space) -> Space:
+        """Strike the contacts, and let those that stay do what they do; the space, larger where it had to be."""
         nu, n = state.tree.nu, len(contacts)
         rows = rows._replace(friction=np.array([one.get_static_friction() for one in contacts]))
-        problem = Problem(state, rows)
+        problem = Problem(state, rows, space=space)
         u = state.u_values[:nu].copy()
         v = problem.J @ u + problem.offsets()
         no_rate = _NO_RATE * max(1.0, float(np.abs(v).max()))
@@ -166,9 +174,10 @@ class ContactEvents(EventHandler):
         resting = v[problem.normals] <= slow
         contacts = [one for one, rests in zip(contacts, resting, strict=True) if rests]
         if contacts:
-            crept = self._find_modes(state, contacts, no_rate)
+            crept = self._find_modes(state, contacts, no_rate, problem.space)
             if crept or (v[problem.normals][resting] > no_rate).any():
                 self._hold(state)
+        return problem.space
 
     def _tell_impulses(self, state: State, contacts: list[UnilateralContact], starts: Any, total: Array, both: Array) -> None:
         """Tell the run's events who was struck; *both* is the sum of the velocities before and after."""
@@ -200,7 +209,7 @@ class ContactEvents(EventHandler):
                 "mobod.integrator.TimeStepping takes any number of them within a step"
             )
 
-    def _find_modes(self, state: State, contacts: list[UnilateralContact], no_rate: float) -> bool:
+    def _find_modes(self, state: State, contacts: list[UnilateralContact], no_rate: float, space: Space) -> bool:
         """Close what presses, and let it stick or slip; whether any that sticks had a little slip left."""
         self._system.realize(state)
         rows, nu = constraints_of(state, contacts), state.tree.nu
@@ -214,7 +223,7 @@ class ContactEvents(EventHandler):
             one.calc_effective_cof(state, 0.0, speed if slips_now else 0.0)
             for one, speed, slips_now in zip(contacts, speeds, slipping, strict=True)
         ]
-        problem = Problem(state, rows._replace(friction=np.array(coefficients)))
+        problem = Problem(state, rows._replace(friction=np.array(coefficients)), space=space)
         v, a = problem.J @ state.u_values[:nu] + problem.offsets(), problem.J @ state.record.u_dot[:nu, 0]
         which = np.array([one.rows_of().index for one in contacts], np.int64)
         offsets = np.zeros(len(rows.J))

@@ -1,8 +1,8 @@
 """The problem of everything that touches at one configuration: gaps, rows, coefficients, and its solutions.
 
-`constraints_of` gathers the rows; a `Problem` has these with M^-1, and solves for impulses by `_solve`. Beside contacts, blocks
-are the bilateral constraints that are enabled, and friction whose normal force is known. All of it is dense: meant for tens of
-contacts.
+`constraints_of` gathers the rows; a `Problem` has these with M^-1, and solves for impulses by `stepped.solve`. Beside contacts,
+blocks are the bilateral constraints that are enabled, and friction whose normal force is known. Rows are dense: meant for tens
+of contacts.
 """
 
 from __future__ import annotations
@@ -16,19 +16,17 @@ from ..algebra.arrays import Array
 from ..constraint.base import Constraint
 from ..errors import ConvergenceError
 from ..state.state import State
-from . import _rows, _solve
-from ._cones import CONE, DISK, FREE, HALF
+from . import _rows
 from .base import UnilateralContact
-from .stepped import Stepped
+from .stepped import Stepped, given_rows, space as names
+from .stepped.equations import UNBOUNDED
+from .stepped.solve import solve
+from .stepped.space import Space, make_space, with_block, with_room
 
-#: Residual of velocities that counts as none, as a part of the largest velocity.
-TOLERANCE = 1e-9
-#: What is taken, and told by the residual, where that is not reached.
-_WORST = 1e-6
-#: Proximal steps before a problem is given up.
-_MOST = 200
-_SWEEPS = 20
 _ROUNDS = 10_000
+#: Blocks for which there is room to begin with.
+_FEW = 16
+_NO_JOINTS, _NO_TIES = np.zeros((0, 5), np.int64), np.zeros((0, 3), np.int64)
 
 
 class ContactRows(NamedTuple):
@@ -161,80 +159,10 @@ def bilateral_of(state: State) -> Bilateral:
     return Bilateral(G, offset, ["a constraint"] * len(G))
 
 
-class _Convex:
-    """The arrays of `_solve.solve`, and what is done where that does not converge."""
-
-    def __init__(self, W: Array, b: Array, kinds: Any, starts: Any, coefficients: Array, counts: Any) -> None:
-        m = len(b)
-        self._before = W, b, kinds, starts, coefficients
-        self.work, self._shifts = np.zeros((_solve.WORK_ROWS, m)), np.zeros(len(kinds))
-        self._after = self.work, np.zeros((m, 3)), np.zeros((m, m)), np.zeros(m, np.int64)
-        self._counts = counts
-
-    def _solve(self, gamma: Array, tolerance: float, most: int, held: bool) -> float:
-        residual: float = _solve.solve(*self._before, gamma, *self._after, tolerance, most, self._counts, held, self._shifts)
-        return residual
-
-    def solve(self, gamma: Array, tolerance: float) -> float:
-        """*gamma* becomes the impulses; the residual: the least of those that any of the methods has left."""
-        start = gamma.copy()
-        least = self._solve(gamma, tolerance, _MOST, False)
-        if least <= tolerance:
-            return least
-        best = gamma.copy()
-        if not least < np.inf:
-            least, best = np.inf, start.copy()
-
-        def keep(residual: float) -> None:
-            nonlocal least
-            if residual < least:
-                least, best[:] = residual, gamma
-
-        gamma[:] = best
-        _solve.sweep(*self._before, gamma, *self._after[:2], tolerance, _MOST)
-        keep(self._solve(gamma, tolerance, 0, False))
-        if least > tolerance:
-            keep(self._solve(gamma, tolerance, _MOST, False))
-        if least > _WORST / TOLERANCE * tolerance:  # slow
-            gamma[:] = start
-            keep(self._bisect(gamma, tolerance))
-        gamma[:] = best
-        return self._solve(gamma, tolerance, 0, False)
-
-    def _bisect(self, gamma: Array, tolerance: float) -> float:
-        """The same by a = mu |v_t| of one contact after the other, a root that is bracketed, of convex problems.
-
-        It goes on where friction nearly presses contacts together by itself: then a small change of a is a large one of v.
-        """
-        from scipy.optimize import brentq
-
-        _, b, kinds, starts, coefficients = self._before
-        cones = [int(k) for k in np.flatnonzero(kinds == CONE) if coefficients[k] > 0.0]
-        largest = float(np.abs(b).max())
-
-        def excess(a: float, k: int) -> float:
-            self._shifts[k] = a
-            self._solve(gamma, 0.01 * tolerance, _MOST, True)
-            v = self.work[_solve.V]
-            return float(coefficients[k]) * float(np.hypot(*v[starts[k] + 1 : starts[k + 1]])) - a
-
-        residual = np.inf
-        for _ in range(_SWEEPS):
-            for k in cones:
-                high = largest * max(1.0, float(coefficients[k]))
-                while excess(high, k) > 0.0 and high < 1e9 * largest:
-                    high *= 4.0
-                if excess(0.0, k) > 0.0 > excess(high, k):
-                    excess(brentq(excess, 0.0, high, args=(k,), xtol=1e-3 * tolerance, rtol=1e-14), k)
-            residual = self._solve(gamma, tolerance, 0, False)
-            if residual <= tolerance or not cones:
-                break
-        return residual
-
-    def worst(self, gamma: Array) -> int:
-        """The row with the largest residual."""
-        errors = np.abs(gamma - self.work[_solve.P]) * self.work[_solve.SCALE]
-        return int(np.nan_to_num(errors, nan=np.inf).argmax())
+def space_for(state: State, joints: Any = _NO_JOINTS) -> Space:
+    """The arrays in which problems at states of a system are solved; *joints* are forces as in `stepped.joints`."""
+    made = make_space(state.tree.fields, 0, [], joints, _NO_TIES, [], [], (_FEW, _FEW * state.tree.nu), in_one=True)
+    return with_block(made, 0, solve.address())
 
 
 class Problem:
@@ -247,35 +175,48 @@ class Problem:
     rows : ContactRows
     frictions : sequence of (name, rows, largest impulse)
         Friction of known normal force.
-    Minv : (nu, nu) array, optional
-        What impulses change speeds by; M^-1 unless given.
+    space : Space, optional
+        One of `space_for`, in which what joints do within a step has been found; made unless given.
     """
 
     def __init__(
-        self, state: State, rows: ContactRows, frictions: Sequence[tuple[str, Array, float]] = (), Minv: Array | None = None
+        self,
+        state: State,
+        rows: ContactRows,
+        frictions: Sequence[tuple[str, Array, float]] = (),
+        space: Space | None = None,
     ) -> None:
         self.rows, self.bilateral, self.num_frictions = rows, bilateral_of(state), len(frictions)
         G = self.bilateral.G
         self.J = np.concatenate([rows.J, G, *(own for _, own, _ in frictions)])
-        n, contact_rows, bilateral_rows = len(rows.gaps), len(rows.J), len(G)
+        n, contact_rows, equations = len(rows.gaps), len(rows.J), len(G)
         self.num_contacts, self.contact_rows = n, contact_rows
-        ends = contact_rows + np.arange(bilateral_rows + 1)
+        ends = contact_rows + np.arange(equations + 1)
         after = ends[-1] + np.cumsum([len(own) for _, own, _ in frictions])
         self.starts = np.concatenate([rows.starts[:-1], ends, after]).astype(np.int64)
-        kinds = [CONE if size == 3 else HALF for size in np.diff(rows.starts)] + [FREE] * bilateral_rows
-        self.kinds = np.array(kinds + [DISK] * len(frictions), np.int64)
-        self.coefficients = np.concatenate([rows.friction, np.zeros(bilateral_rows), [most for _, _, most in frictions]])
         self.names = rows.names + self.bilateral.names + [name for name, _, _ in frictions]
+        self._laws = np.zeros((len(self.names), 3))
+        self._laws[:, 1] = UNBOUNDED
+        self._laws[:n, 0], self._laws[:n, 1], self._laws[:n, 2] = rows.friction, -1.0, rows.compliances()
+        self._laws[n + equations :, 1] = [most for _, _, most in frictions]
         m, nu = self.J.shape
+        self.space = with_room(space_for(state) if space is None else space, len(self.names), len(self.names) * nu)
+        self.space.counts[[names.OUTER, names.NEWTON]] = 0
+        self._block, self._begins = state.block, np.zeros(len(self.names) + 1, np.int64)
         self.MinvJT, self.W = np.zeros((nu, m)), np.zeros((m, m))
-        # not by BLAS, whose threads wait for each other where cores are busy: most of the time, for problems of this size
-        if Minv is None:
-            Minv = state.system.get_matter_subsystem().calc_m_inv(state)
-        _rows.find_delassus(self.J, Minv, self.MinvJT, self.W, np.zeros(nu, np.int64))
-        self.compliance = np.zeros(m)
-        self.compliance[self.starts[:n]] = rows.compliances()
-        self.W[np.diag_indices(m)] += self.compliance
-        self.residual, self.counts = 0.0, np.zeros(2, np.int64)
+        if nu:
+            given_rows.lay_out(self._block, self._address, self.J, self.starts, n, self._begins, self.MinvJT, self.W)
+        self.W[self.starts[:n], self.starts[:n]] += self._laws[:n, 2]
+        self.residual = 0.0
+
+    @property
+    def _address(self) -> int:
+        return int(self.space.words.ctypes.data)
+
+    @property
+    def counts(self) -> Any:
+        """The numbers of proximal and Newton's steps that were taken."""
+        return self.space.counts[[names.OUTER, names.NEWTON]]
 
     @property
     def normals(self) -> Any:
@@ -291,7 +232,7 @@ class Problem:
         offset[self.contact_rows : self.contact_rows + len(self.bilateral.offset)] = self.bilateral.offset
         return offset
 
-    def solve(self, b: Array, gamma: Array, taking_part: Any = None, kinds: Any = None, coefficients: Any = None) -> Array:
+    def solve(self, b: Array, gamma: Array, taking_part: Any = None) -> Array:
         """The velocities of all rows, of which *b* are those without impulses; *gamma* becomes the impulses.
 
         *taking_part* says of each block whether it can have an impulse: all unless given.
@@ -299,33 +240,27 @@ class Problem:
         Raises
         ------
         ConvergenceError
-            If the residual, which is to be a billionth of the largest velocity, stays above a millionth.
+            If the residual, which is to be 1e-11 of the largest velocity, stays above a millionth.
         """
-        kinds = self.kinds if kinds is None else kinds
-        coefficients = self.coefficients if coefficients is None else coefficients
-        blocks = np.arange(len(kinds)) if taking_part is None else np.flatnonzero(taking_part)
-        sizes = np.diff(self.starts)[blocks]
-        places = [i for k in blocks for i in range(self.starts[k], self.starts[k + 1])]
-        which = np.array(places, np.int64)
-        m = len(which)
-        own = gamma[which]
+        blocks = np.arange(len(self.names)) if taking_part is None else np.flatnonzero(taking_part)
+        return self._solve(b, gamma, blocks, self._laws)
+
+    def _solve(self, b: Array, gamma: Array, blocks: Any, laws: Array) -> Array:
+        own = gamma.copy()
         gamma[:] = 0.0
-        if m == 0:
+        if not len(blocks) or not len(self.MinvJT):
             return b.copy()
-        starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        W, right = np.ascontiguousarray(self.W[np.ix_(which, which)]), b[which]
-        scale = max(float(np.abs(right).max()), float(np.abs(b).max()), 1e-300)
-        one = _Convex(W, right, kinds[blocks], starts, coefficients[blocks], self.counts)
-        tolerance = TOLERANCE * scale
-        self.residual = one.solve(own, tolerance)
-        if not self.residual <= _WORST * scale:
-            worst = one.worst(own)
-            name = self.names[int(blocks[int(np.searchsorted(starts, worst, "right")) - 1])]
+        space, starts, n = self.space, self.starts, self.num_contacts
+        found = given_rows.solve_rows(self._block, self._address, blocks, starts, n, self._begins, laws, b, own)
+        self.residual = float(space.measures[names.RESIDUAL])
+        if not found:
+            worst = self.names[-1 - space.counts[names.WORST_1]]
             raise ConvergenceError(
                 f"the impulses of what touches have not been found: a residual of {self.residual:.3g} (velocity) is left, most "
-                f"of all of {name!r}; it may be held by constraints or locks, or be pressed together by friction"
+                f"of all of {worst!r}; it may be held by constraints or locks, or be pressed together by friction"
             )
-        gamma[which] = own
+        for k in blocks:
+            gamma[starts[k] : starts[k + 1]] = own[starts[k] : starts[k + 1]]
         velocities: Array = b + self.W @ gamma
         return velocities
 
@@ -348,7 +283,7 @@ class Problem:
             For messages.
         """
         rows, n = self.rows, self.num_contacts
-        total, others = np.zeros(len(v)), len(self.kinds) - n
+        total, others = np.zeros(len(v)), len(self.names) - n
         normals = self.normals
         always = np.ones(others, bool)
         bouncing = touching & (rows.restitution > 0.0)
@@ -378,32 +313,9 @@ class Problem:
 
     def _expand(self, b: Array, back: Array, struck: Any) -> Array:
         """The friction and the bilateral impulses that go with normal impulses *back*, which b has already."""
-        n = self.num_contacts
-        J, kinds, coefficients, starts = [], [], [], [0]
-        places: list[int] = []
-        for k in range(len(self.kinds)):
-            first, end = int(self.starts[k]), int(self.starts[k + 1])
-            if k < n:
-                if not struck[k] or end - first == 1:
-                    continue
-                kinds.append(DISK)
-                coefficients.append(self.coefficients[k] * back[first])
-                first += 1
-            else:
-                kinds.append(int(self.kinds[k]))
-                coefficients.append(float(self.coefficients[k]))
-            places += range(first, end)
-            starts.append(len(places))
-            J.append(k)
-        more = np.zeros(len(b))
-        if not places:
-            return more
-        which, m = np.array(places), len(places)
-        W, own = np.ascontiguousarray(self.W[np.ix_(which, which)]), np.zeros(m)
-        arrays = np.array(kinds, np.int64), np.array(starts, np.int64), np.array(coefficients, np.float64)
-        tolerance = TOLERANCE * max(float(np.abs(b).max()), 1e-300)
-        residual = _Convex(W, b[which], *arrays, self.counts).solve(own, tolerance)
-        if not residual <= _WORST / TOLERANCE * tolerance:
-            raise ConvergenceError(f"the friction of an impact has not been found: a residual of {residual:.3g} is left")
-        more[which] = own
+        n, sizes = self.num_contacts, np.diff(self.starts)
+        blocks = np.flatnonzero(np.concatenate([struck & (sizes[:n] > 1), np.ones(len(sizes) - n, bool)]))
+        more, laws = np.zeros(len(b)), self._laws.copy()
+        laws[:n, 1] = laws[:n, 0] * back[self.normals]
+        self._solve(b, more, blocks, laws)
         return more

@@ -53,6 +53,9 @@ def find_pattern(space: Any) -> None:
         begin, middle, end = pairs[i, names.BEGIN], pairs[i, names.MIDDLE], pairs[i, names.END]
         if a == b and begin < middle and middle < end:
             _put_above(above, columns[middle - 1], columns[end - 1])
+        if pairs[i, names.KIND] == names.GIVEN:
+            for c in range(begin + 1, end):
+                _put_above(above, columns[c - 1], columns[c])
     same = counts[names.HAS_PATTERN] == 1
     for a in range(trees):
         for b in range(trees):

@@ -32,7 +32,7 @@ from . import space as names
 from .rows import inboard_of_both, put_columns
 
 #: A bound that no impulse comes to.
-_UNBOUNDED = 1e100
+UNBOUNDED = 1e100
 #: The part of a violated gap that a step takes back: it is to be small, as the speed stays.
 GAP_RECOVERY = 0.1
 #: Coefficients of speeds that are rounding, as a part of the wrench that they are of.
@@ -206,7 +206,7 @@ def add_equations(model: Any, space: Any) -> None:
             for k in range(0, constraints.num_rows(model, c), 2):
                 i = _add(space, c, k, names.EQUATIONS)
                 if i >= 0:
-                    space.points[i, names.LIMIT], space.points[i, names.COMPLIANCE] = _UNBOUNDED, 1.0
+                    space.points[i, names.LIMIT], space.points[i, names.COMPLIANCE] = UNBOUNDED, 1.0
 
 
 @generic

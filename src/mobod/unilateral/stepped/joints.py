@@ -18,9 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...algebra.order import larger, smaller
-from ...algebra.record import attach
 from ...algebra.scalar import load, store, where, zero
-from ...compiling import compiled, generic
+from ...compiling import generic
 from ...force import actuator as motor, slopes as slopes
 from ...force.one_coordinate import coordinate, coordinate_rate
 from ...force.pools import number
@@ -131,9 +130,3 @@ def find_pushes(model: Any, space: Any, h: Any) -> bool:
             if any_positive(added):
                 space.weighed[space.tree_of_body[b]] = 1
     return found
-
-
-@compiled
-def find_joint_slopes(block: Any, table: Any, place: Any, out: Any) -> bool:
-    """C and K at a record realized to VELOCITY, in the order of *place*, in the rows of *out*; whether there are any."""
-    return _find_slopes(attach(block), table, place, out, 0)

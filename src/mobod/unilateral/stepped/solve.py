@@ -4,9 +4,9 @@ For the speeds u, those without contact u*, J of all points, v = J u and each po
 
     M (u - u*) = J^T gamma     K* contains v + (C gamma_n + mu |v_t| - t) e_n, orthogonal to gamma in K
 
-as in `unilateral._solve`, with C and t of `points`, and M with what `joints` add to its diagonal. For given a = mu |v_t| this
-is the optimum of a convex function. The proximal method takes steps to it, each from the impulses gamma_k before: u is the
-least of
+(De Saxce's form of unilateral contact with friction), with C and t of `points`, and M with what `joints` add to its diagonal.
+For given a = mu |v_t| this is the optimum of a convex function. The proximal method takes steps to it, each from the impulses
+gamma_k before: u is the least of
 
     (u - u*)^T M (u - u*) / 2 + sum of gamma^T Q gamma / 2     gamma = P(Q^-1 (r gamma_k - (v + (a - t) e_n)))
 
@@ -21,7 +21,9 @@ is nearer to, and its matrix is not symmetric where points slide. The law is not
 convex problem goes on from the impulses that there were. Problems begin with the impulses of the last step, so that what
 rests takes no step at all. Impulses and speeds that are returned fulfil momentum to rounding.
 
-Rows that resist rolling or spinning have a disk of a given radius, LIMIT, in place of the cone, and no normal.
+Rows that resist rolling or spinning, and friction of a known normal force, have a disk of a given radius, LIMIT, in place of
+the cone, and no normal; equations have one without bound, contacts without friction mu = 0. So one solver serves events, whose
+rows `given_rows` lays out, and steps.
 
 Sources: Hueber, Stadler and Wohlmuth 2008, A primal-dual active set algorithm for three-dimensional contact problems with
 Coulomb friction (Newton's method on the law, and its slopes where impulses are outside of the cone); Castro, Permenter and
@@ -38,7 +40,7 @@ from ...algebra import vec3
 from ...algebra.memory import load3, store3
 from ...algebra.order import larger, size_of
 from ...algebra.scalar import load, sqrt, store, where, zero
-from ...compiling import generic
+from ...compiling import generic, routine
 from ...tree.project import any_positive
 from . import block_factor as sparse, space as names
 from .equations import find_rows
@@ -51,13 +53,13 @@ from .rows import add_impulse, clear_masses, find_masses, mass_times, velocity_o
 SOFTEST, HARD, HARDEST, SLOW = 0.1, 1e-3, 1e-6, 0.3
 #: Between which the slope of mu |v_t| by a is believed.
 LEAST_SLOPE, MOST_SLOPE = -4.0, 0.8
-#: The residual that is enough, and that with which a solution is taken, as parts of the largest velocity.
+#: The residual that is enough in a step, and that with which a solution is taken, as parts of the largest velocity.
 ENOUGH, WORST = 1e-6, 1e-3
 #: What is enough where rigid things rest: where nothing had more than the second part of the largest velocity, which forces
 #: give it within the step. What rests keeps the impulses of the last step until these leave more than is enough, and in a stack
 #: of rigid bodies that is acceleration, added up over all that is below.
 ENOUGH_AT_REST, RESTING = 5e-8, 0.1
-#: What is enough where unilateral contacts take part, or friction of known normal force: as in the dense solver.
+#: What is enough where unilateral contacts take part, or friction of known normal force, and for rows that are given.
 EXACT = 1e-11
 #: Most proximal steps, and Newton's steps of each.
 MOST, MOST_NEWTON = 80, 40
@@ -65,6 +67,8 @@ MOST, MOST_NEWTON = 80, 40
 PATIENCE = 20
 #: Of Newton's method on Coulomb's law: most steps, proximal steps before it is tried again, and r as a part of W at first.
 MOST_COULOMB, AGAIN, FIRM = 25, 4, 5e-4
+#: ... and those before it begins afresh.
+AFRESH = 8
 #: The part of W by which velocities become impulses that tell what sticks, of its first steps, how many these are, and of the
 #: others. What sticks easily gets there in few steps, or goes round in circles; with the small one much seems to slide on the
 #: way.
@@ -248,7 +252,7 @@ def _set_scales(space: Any) -> None:
             n, a, b = load(J, 0, c), load(J, 1, c), load(J, 2, c)
             normal = normal + n * n * inverse
             tangential = tangential + (a * a + b * b) * inverse
-        s = larger((normal + tangential) / 3.0, zero(normal) + 1e-300)
+        s = larger((normal + tangential) / 3.0, zero(normal) + 1e-150)  # of rows that nothing moves
         mu = load(points, i, names.FRICTION)
         store(points, i, names.SCALE, s)
         store(points, i, names.BY_SCALE, 1.0 / s)
@@ -529,11 +533,11 @@ def _newton(space: Any, close: float) -> None:
 
 
 @generic
-def _linearize(points: Any, i: int, part: Any, by_part: Any, classifying: Any, by_classifying: Any) -> Any:
+def _linearize(points: Any, i: int, part: Any, by_part: Any, classifying: Any, by_classifying: Any, slipping: Any) -> Any:
     """Coulomb's law of a point about its impulse and velocity: slopes, and CHANGE by which the impulse changes at none of v.
 
     What the point does; where it slides, slopes are not symmetric. *part* and *classifying* are parts of W, and come with 1 by
-    each.
+    each. *slipping* is 1, or 0 where all that comes to touch is to stick.
     """
     s, d, scale, limit = names.SLOPE, names.CHANGE, load(points, i, names.SCALE), load(points, i, names.LIMIT)
     o = zero(scale)
@@ -553,7 +557,7 @@ def _linearize(points: Any, i: int, part: Any, by_part: Any, classifying: Any, b
     ya, yb = ga - va * by_c, gb - vb * by_c
     size = sqrt(ya * ya + yb * yb)
     # what only comes to touch sticks where friction would stop it in the time in which the normal impulse does
-    sticks = where(bound > 0.0, where(size <= bound, i_, o), where(c * size < -mu * w, i_, o))
+    sticks = where(bound > 0.0, where(size <= bound, i_, o), where(slipping * c * size < -mu * w, i_, o))
     over = 1.0 / where(size > 0.0, size, i_)
     ta, tb = ya * over, yb * over
     # |y| gamma = bound y, with e = bound / |y| and F the symmetric part of (gamma t) / bound, gamma no longer than that
@@ -610,13 +614,13 @@ def _put_in_cones(space: Any, mark: Any) -> None:
 
 
 @generic
-def _linearize_all(space: Any, part: Any, sticking: Any, mark: Any) -> Any:
+def _linearize_all(space: Any, part: Any, sticking: Any, slipping: Any, mark: Any) -> Any:
     """The law of all points: whether slopes are not symmetric in a state that is marked, and 1 where points do as before."""
     points, slides = space.points, zero(part)
     same = slides + 1.0
     by_part, by_sticking = 1.0 / part, 1.0 / sticking
     for i in range(space.counts[names.POINTS]):
-        does = _linearize(points, i, part, by_part, sticking, by_sticking)
+        does = _linearize(points, i, part, by_part, sticking, by_sticking, slipping)
         slides = where(does == _SLIDES, slides + 1.0, slides)
         before = load(points, i, names.DOES)
         same = where(before == does, same, zero(part))
@@ -655,8 +659,10 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
     """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes, of up to so many steps."""
 
     @generic
-    def coulomb(space: Any, residual: Any, enough: Any) -> Any:
+    def coulomb(space: Any, residual: Any, enough: Any, slipping: Any) -> Any:
         """From impulses that fulfil momentum, where the residual is not enough: the residual, and speeds in row NEW.
+
+        At the first step *slipping* is 1, or 0 where all that comes to touch is to stick.
 
         A state whose residual is enough, or not finite, stays as it is while others go on. What has come near waits for these
         before it is put into its cones, and goes on where that was too far.
@@ -683,7 +689,8 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
             part = where(slow > 0.0, larger(0.1 * part, o + HARDEST), part)
             before = where(goes, residual, before)
             sticking = where(steps < AT_FIRST, o + EASILY, o + HARDLY)
-            both, does_same = _linearize_all(space, part, sticking, going)
+            both, does_same = _linearize_all(space, part, sticking, slipping, going)
+            slipping = o + 1.0
             same = where(goes, does_same, same)
             for i in range(vectors.shape[1]):
                 store(vectors, names.STEP, i, o)
@@ -714,13 +721,23 @@ _coulomb_of_trees = newtons_method(_solve_trees, MOST_IN_LANES)
 
 
 @generic
-def _coulomb_or_back(space: Any, residual: float, enough: float) -> float:
-    """`_coulomb`, or, where that has not found the solution, impulses and speeds as they were."""
-    points, g, c = space.points, names.IMPULSE, names.CENTER
+def _coulomb_or_back(space: Any, residual: float, enough: float, afresh: bool) -> float:
+    """`_coulomb`, or, where that has not found the solution, impulses and speeds as they were.
+
+    *Afresh* it begins without impulses, and all that comes to touch sticks at first: what friction presses together as it
+    slides has no solution but that.
+    """
+    points, g, c, found, slipping = space.points, names.IMPULSE, names.CENTER, residual, 1.0
     for i in range(space.counts[names.POINTS]):
         for j in range(3):
             points[i, c + j] = points[i, g + j]
-    found = _coulomb(space, residual, enough)
+            if afresh:
+                points[i, g + j] = 0.0
+    if afresh:
+        slipping = 0.0
+        _fulfil_momentum(space, 1.0)
+        found = residual_of(space)
+    found = _coulomb(space, found, enough, slipping)
     for i in range(space.counts[names.POINTS]):
         if found <= enough:
             a, b = points[i, names.V + 1], points[i, names.V + 2]
@@ -812,12 +829,13 @@ def _begin(space: Any) -> Any:
     return residual_of(space), largest, enough
 
 
-@generic
-def solve(space: Any, first: int) -> bool:
-    """The impulses, and the speeds in row NEW, from FREE, SPEED and the impulses to begin with; whether that converged.
+@routine
+def solve(model: Any, block: int, first: int) -> int:
+    """The impulses, and the speeds in row NEW, from FREE, SPEED and the impulses to begin with; 1 where that converged.
 
-    *first* is 0, or 1 where Newton's method on the law has been tried in vain.
+    *block* is the space's, *first* 0, or 1 where Newton's method on the law has been tried in vain.
     """
+    space = names.space_at(block)
     counts, measures = space.counts, space.measures
     counts[names.PROBLEMS] += 1
     residual, largest, enough = _begin(space)
@@ -829,7 +847,7 @@ def solve(space: Any, first: int) -> bool:
         if residual <= enough or not residual < 1e300:
             break
         if number % AGAIN == 0 and number >= first:
-            residual = _coulomb_or_back(space, residual, enough)
+            residual = _coulomb_or_back(space, residual, enough, number == AFRESH)
             if residual <= enough:
                 break
         counts[names.OUTER] += 1
@@ -849,12 +867,12 @@ def solve(space: Any, first: int) -> bool:
     measures[names.RESIDUAL], measures[names.RELATIVE] = residual, residual / largest
     if not residual <= worst * largest:  # none that a step is taken with
         _note_worst(space)
-        return False
+        return 0
     measures[names.LARGEST] = max(measures[names.LARGEST], residual)
     measures[names.LARGEST_RELATIVE] = max(measures[names.LARGEST_RELATIVE], residual / largest)
     if residual > ENOUGH * largest:
         counts[names.UNCONVERGED] += 1
-    return True
+    return 1
 
 
 @generic
@@ -865,7 +883,7 @@ def solve_in_lanes(space: Any) -> Any:
     """
     points = space.points
     residual, _, enough = _begin(space)
-    residual = _coulomb_of_trees(space, residual, enough)
+    residual = _coulomb_of_trees(space, residual, enough, zero(residual) + 1.0)
     o = zero(residual)
     for i in range(space.counts[names.POINTS]):
         _, a, b = load3(points, i, names.V)

@@ -47,8 +47,9 @@ NO_ROOM, NO_IMPULSES, CLOSES = 10, 11, 12
 FIRST, SECOND, TREE_1, TREE_2, BEGIN, MIDDLE, END, ELEMENT, KIND, OF = range(10)
 PAIRS_WIDTH = 10
 # kinds: a contact; resistance to rolling, and to spinning, of one; two equations of a constraint, which is the first of
-# `pairs`, from the row on that is the second; a unilateral contact, or friction of known normal force, by its constraint
-CONTACT, ROLLING, SPINNING, EQUATIONS, GAP, STICK = range(6)
+# `pairs`, from the row on that is the second; a unilateral contact, or friction of known normal force, by its constraint;
+# rows that are given, see `given_rows`
+CONTACT, ROLLING, SPINNING, EQUATIONS, GAP, STICK, GIVEN = range(7)
 # columns of `points`: the point (3) in Ground; the frame of rows: normal, two tangents
 POINT, FRAME = 0, 3
 # ... depth, friction, compliance along the normal, the speed aimed at, a = mu |v_t|, its derivative's part
@@ -153,20 +154,24 @@ def make_space(
     ties: Any,
     gaps: Sequence[Sequence[int]],
     sticks: Sequence[tuple[int, Sequence[float]]],
+    room: tuple[int, int] = (_ROOM, 8 * _ROOM),
+    in_one: bool = False,
 ) -> Space:
     """For a tree of bodies, force elements whose surfaces are stepped, forces on single mobilities, constraints and gaps.
 
-    *sticks* are constraints of friction whose normal force is known, each with that and the coefficients.
+    *sticks* are constraints of friction whose normal force is known, each with that and the coefficients. There is *room* for
+    so many points and columns. With *in_one* all bodies are one tree, whose speeds are in the model's order, and whose points
+    may have columns anywhere. What is returned is without its block.
     """
     parents, first_u, num_u = fields["parent"], fields["first_u"], fields["num_u"]
     nb, nu = len(parents), int(num_u.sum())
     tree_of_body = np.full(nb, -1, np.int64)
     trees = 0
     for b in range(1, nb):
-        if parents[b] == 0:
+        if parents[b] == 0 and not (in_one and trees):
             tree_of_body[b], trees = trees, trees + 1
         else:
-            tree_of_body[b] = tree_of_body[parents[b]]
+            tree_of_body[b] = 0 if in_one else tree_of_body[parents[b]]
     sizes = np.zeros(trees, np.int64)
     within = np.zeros(nu, np.int64)
     for b in range(1, nb):
@@ -186,7 +191,7 @@ def make_space(
             inboard[place[i]] = last[b]
             last[b] = place[i]
     masses = int((sizes * (sizes + 1) // 2).sum())
-    made = Space(
+    return Space(
         np.zeros(COUNTS_SIZE, np.int64),
         np.zeros(MEASURES_SIZE),
         np.array(elements, np.int64).reshape(-1, 2),
@@ -203,10 +208,10 @@ def make_space(
         np.zeros(masses),
         np.zeros((10, nu)),
         np.zeros((3, ny)),
-        *_of_points(_ROOM),
-        *_of_columns(8 * _ROOM),
-        np.zeros(_ROOM, np.int64),
-        np.zeros((_ROOM, 4)),
+        *_of_points(room[0]),
+        *_of_columns(room[1]),
+        np.zeros(room[0], np.int64),
+        np.zeros((room[0], 4)),
         np.full(4 * _ROOM, -1, np.int64),
         np.zeros(trees, np.int64),
         np.zeros(trees, np.int64),
@@ -224,7 +229,6 @@ def make_space(
         np.array([numbers for _, numbers in sticks], np.float64).reshape(-1, 4),
         np.zeros(0, np.int64),
     )
-    return with_block(made)
 
 
 def _rows_along(above: Any, most: int) -> tuple[Any, Any, Any, Any]:
@@ -353,21 +357,24 @@ def wide_at(block: int) -> Space:
     )
 
 
-#: The place in a block, from its end, of the address of what steps a state with the space.
-ROUTINE = 2
+#: The places in a block, from its end, of the addresses of what steps a state with the space, and of what solves for impulses.
+ROUTINE, SOLVER = 2, 1
 
 
-def with_block(space: Space, routine: int = 0) -> Space:
-    """With its block, for those that it is handed on to by address; *routine* is that of `step.step_one`."""
-    block = block_of(space[:-1])
-    block = np.concatenate([block, np.zeros(WORDS, np.int64)])
-    block[-WORDS], block[1 - WORDS], block[-ROUTINE] = block.ctypes.data, len(block), routine
+def with_block(space: Space, routine: int = 0, solver: int = 0) -> Space:
+    """With its block, for those that it is handed on to by address, and those of `step.step_one` and `solve.solve`."""
+    block = np.concatenate([block_of(space[:-1]), np.zeros(WORDS, np.int64)])
+    block[-WORDS], block[1 - WORDS], block[-ROUTINE], block[-SOLVER] = block.ctypes.data, len(block), routine, solver
     return space._replace(words=block)
+
+
+def _routines(space: Space) -> tuple[int, int]:
+    return int(space.words[-ROUTINE]), int(space.words[-SOLVER])
 
 
 def copy_of(space: Space) -> Space:
     """One like it, with arrays of its own."""
-    return with_block(Space(*(array.copy() for array in space)), int(space.words[-ROUTINE]))
+    return with_block(Space(*(array.copy() for array in space)), *_routines(space))
 
 
 def widened(space: Space) -> Space:
@@ -405,6 +412,16 @@ def _of_columns(n: int) -> tuple[Any, Array]:
     return np.zeros(n, np.int64), np.zeros((3, n))
 
 
+def with_room(space: Space, points: int, columns: int) -> Space:
+    """With room for so many, and nothing remembered; itself where it has that."""
+    if points <= len(space.keys) and columns <= len(space.columns):
+        return space
+    keys, pairs, numbers = _of_points(points)
+    where, coefficients = _of_columns(columns)
+    space = space._replace(keys=keys, pairs=pairs, points=numbers, columns=where, coefficients=coefficients)
+    return with_block(space, *_routines(space))
+
+
 def enlarged(space: Space) -> Space:
     """With room for what is needed, and half as much again; what is remembered of the last step stays."""
     counts = space.counts
@@ -427,4 +444,4 @@ def enlarged(space: Space) -> Space:
     if counts[NEED_VALUES] > len(space.values):
         n = int(1.5 * counts[NEED_VALUES])
         space = space._replace(values=np.zeros(n), mirrored=np.zeros(n))
-    return with_block(space, int(space.words[-ROUTINE]))
+    return with_block(space, *_routines(space))

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.pointers import integers1, integers2
+from ...algebra.record import call_routine
 from ...algebra.scalar import load, load_lane, store, store_lane
 from ...compiling import apart, generic, routine
 from ...mobilizer.q_rates import find_q_dot
@@ -21,7 +22,7 @@ from . import space as names
 from .equations import NONE, STRUCK, add_equations, add_gaps, closing, find_closing
 from .joints import find_pushes
 from .points import find_points, place_all, recall, remember, renew_limits
-from .solve import find_problem, push_free, solve, solve_in_lanes, weigh
+from .solve import find_problem, push_free, solve_in_lanes, weigh
 from .space import space_at, wide_at
 
 #: How often impulses are solved for in a step while the limits of rolling and spinning resistance change.
@@ -111,7 +112,7 @@ def step_one(model: Any, block: int, to: int) -> int:
             push_free(space)
         if space.counts[names.POINTS] > 0:
             recall(space, _ratio(space, h))
-            if not _solve(space, first):
+            if not _solve(model, block, first):
                 space.counts[names.KEPT] = 0
                 return names.NO_IMPULSES
             result, first = names.NEW, 0
@@ -133,11 +134,11 @@ def step_one(model: Any, block: int, to: int) -> int:
 
 
 @generic
-def _solve(space: Any, first: int) -> bool:
+def _solve(model: Any, block: int, first: int) -> bool:
     """The impulses of all points, with the limits of what resists rolling, which follow the normal impulses."""
-    found = False
+    space, found = space_at(block), False
     for turn in range(TURNS):
-        found = solve(space, first if turn == 0 else 0)
+        found = call_routine(space.words[space.words.shape[0] - names.SOLVER], model, block, first if turn == 0 else 0) == 1
         if not found or not renew_limits(space):
             break
     return found

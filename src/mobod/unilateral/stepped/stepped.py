@@ -20,6 +20,7 @@ from .equations import find_rows, find_ties
 from .joints import joints_of
 from .points import find_points, place_all
 from .rigid_surfaces import RigidSurfaces
+from .solve import solve
 from .space import Space, enlarged, make_space, with_block
 from .step import step_one
 
@@ -56,7 +57,7 @@ def find_points_and_rows(block: Any, space: Space, h: float) -> int:
 
 
 class DenseRows(NamedTuple):
-    """The points that touch, for the dense solver.
+    """The points that touch, for steps that Python takes.
 
     J : (3n, nu) array
     friction, compliance, target : (n,) arrays
@@ -92,7 +93,7 @@ class Stepped:
         #: Names and numbers of rows of what touches beside surfaces, by its constraint; coefficients, as kernels find them.
         self._others: dict[int, tuple[str, int]] = {}
         self._coefficients: list[npt.NDArray[np.int64]] = []
-        #: Of the dense solver's last step: the normal impulses by the points' names, and the step's size.
+        #: Of Python's last step: the normal impulses by the points' names, and the step's size.
         self._normals: tuple[dict[str, float], float] = {}, 1.0
 
     def __bool__(self) -> bool:
@@ -114,7 +115,7 @@ class Stepped:
         ]
         sticks = [(one.stick.index, (one.known_force or 0.0, *one.coefficients)) for one in frictions]
         made = make_space(tree.fields, len(state.y_values), used, joints, find_ties(tree.fields), gaps, sticks)
-        self.space = with_block(made, step_one.address())
+        self.space = with_block(made, step_one.address(), solve.address())
 
     def enlarge(self) -> None:
         """Make room for what there was none."""
@@ -145,7 +146,7 @@ class Stepped:
     # ------------------------------------------------------------------------------------------ dense
 
     def dense_rows(self, state: State, h: float) -> DenseRows:
-        """The contacts, for the dense solver."""
+        """The contacts, for steps that Python takes."""
         space = self.space
         assert space is not None
         while find_points_and_rows(state.block, space, h):
@@ -190,7 +191,7 @@ class Stepped:
         return int((self._kinds(int(self.space.counts[names.KEPT])) != names.EQUATIONS).sum())
 
     def keep(self, impulses: Array, velocities: Array, resisting: Array, h: float) -> None:
-        """Take the impulses and velocities ``(n, 3)`` of the points that the dense solver has found, as results.
+        """Take the impulses and velocities ``(n, 3)`` of the points that a step of Python's has found, as results.
 
         *resisting* are the impulses of what resists rolling and spinning, one after the other.
         """
