@@ -86,6 +86,29 @@ def test_frames_and_directions_are_parameters(rng, close, derivative):
         mb.optimal.Phase(system, phase.state, 1.0, ["pull.down_direction"])
 
 
+def test_short_fibers_have_exact_derivatives(close):
+    """Of z_dot of muscles whose tendons straighten over a millimeter, by all and by an excitation: those of linear models."""
+    system, state = mb.examples.arm_lifts.build()
+    dynamics = mb.optimal.Phase(system, state, 1.0, ["triceps.excitation"]).dynamics
+
+    def model(x):
+        state.q, state.u, state.z = x[:1], x[1:2], x[2:]
+        system.realize(state)
+        return mb.linearize(system, state, ["triceps.excitation"])
+
+    x = np.concatenate([state.q, state.u, state.z])
+    x += 0.01 * np.maximum(0.05, np.abs(x)) * np.sin(np.arange(8))
+    y, t, p = np.append(x, 0.0)[None], np.zeros(1), np.zeros(0)
+    J, exact = dynamics.derivatives(y, t, p)[0][0], model(x)
+    close(J[:, :8], exact.A, 1e-6)
+    close(J[:, 8], exact.B[:, 0], 1e-7)
+    weights, h = np.cos(np.arange(8.0)), 1e-7
+    H = dynamics.second(y, t, p, weights[None], False)[0]
+    for k in range(2, 8):
+        d = h * np.eye(8)[k]
+        close(H[:8, k], weights @ (model(x + d).A - model(x - d).A) / (2 * h), 1e-3)
+
+
 @pytest.mark.parametrize("name", ["pins", "ball", "thermostat", "rod", "motion"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_derivatives_are_differences(name, scheme, rng):
