@@ -4,6 +4,7 @@ import signal
 import threading
 import time as clock
 import warnings
+from importlib.resources import files
 
 import integrated_models as models
 import numpy as np
@@ -13,6 +14,7 @@ from integrated_models import CONTROLLED, EXPLICIT, slider, stepper_of
 import mobod as mb
 from kinds.integrators import INTEGRATORS
 from mobod import integrator as kinds
+from mobod.algebra.order import larger_or_nan
 
 each_explicit = pytest.mark.parametrize("kind", EXPLICIT, ids=lambda kind: kind.__name__)
 each_controlled = pytest.mark.parametrize(
@@ -48,6 +50,26 @@ def test_a_trial_that_a_part_in_python_refuses_is_tried_shorter(kind):
     last[0] = 0.0
     motion = mb.simulate(system, state, 0.2, integrator=kind(system, accuracy=1e-3, initial_step_size=0.1))
     assert refused and motion.time[-1] == 0.2
+
+
+def test_a_step_after_which_a_fiber_has_no_length_is_tried_shorter():
+    """A slack tendon hides it from the forces: no rate of q and u says so, its error alone, which others follow."""
+    leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    right, found = (
+        mb.simulate(leg.system, leg.default_state(), 0.2, accuracy=accuracy, report_interval=0.2) for accuracy in (1e-6, 1e-3)
+    )
+    assert np.isfinite(found.z).all()
+    np.testing.assert_allclose(found.q[-1], right.q[-1], atol=0.02)
+
+
+@pytest.mark.parametrize("bad", [0, 1, 2])
+def test_an_error_that_is_no_number_is_one_of_the_whole_step(bad):
+    sizes = [np.float64(0.3), np.float64(0.2), np.float64(0.1)]
+    sizes[bad] = np.float64(np.nan)
+    worst = np.float64(0.0)
+    for size in sizes:
+        worst = larger_or_nan(worst, size)
+    assert np.isnan(worst)
 
 
 def test_a_jump_too_large_for_the_smallest_step_is_passed_with_a_warning():

@@ -21,6 +21,12 @@ def larger(a: Any, b: Any) -> Any:
 
 
 @generic
+def larger_or_nan(a: Any, b: Any) -> Any:
+    """The larger of two numbers; no number where one of them is none."""
+    return where(a >= b, a, where(b >= a, b, a + b))
+
+
+@generic
 def smaller(a: Any, b: Any) -> Any:
     """The smaller of two numbers."""
     return where(a < b, a, b)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.order import larger, size_of
+from ..algebra.order import larger, larger_or_nan, size_of
 from ..algebra.record import attach
-from ..algebra.scalar import load, sqrt, where, zero
+from ..algebra.scalar import load, sqrt, zero
 from ..compiling import compiled
 from .record import RATE, Y
 
@@ -25,7 +25,7 @@ def error_norm(block: Any, work: Any, weights: Any, mean: int) -> Any:
         scale = larger(1.0 + zero(worst), weight * size_of(load(work, Y, i)))
         scale = larger(scale, weight * size_of(load(model.y, i, 0)))
         size = weight * size_of(load(work, errors, i)) / scale
-        worst = where(size <= worst, worst, size)  # NaN as well
+        worst = larger_or_nan(worst, size)
         total = total + size * size
     if mean != 0:
         worst = sqrt(total / max(1, model.ny))
@@ -44,7 +44,7 @@ def surprise(block: Any, work: Any, weights: Any, row: int, h: Any) -> Any:
         weight = weights[i]
         scale = larger(1.0 + zero(h), weight * size_of(load(work, Y, i)))
         size = weight * h * size_of(load(model.y_dot, i, 0) - load(work, row, i)) / scale
-        worst = where(size <= worst, worst, size)
+        worst = larger_or_nan(worst, size)
     return worst
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra.order import larger, size_of
+from ...algebra.order import larger, larger_or_nan, size_of
 from ...algebra.record import attach
 from ...algebra.scalar import load, one, store, where, zero
 from ...compiling import compiled, generic
@@ -57,7 +57,7 @@ def correct(block: Any, work: Any, weights: Any, h: Any, going: Any) -> Any:
             now = load(work, Y, i) + 0.5 * h * rates
             size = weights[i] * size_of(now - before) / larger(1.0 + zero(now), weights[i] * size_of(now))
             store(model.y, i, 0, where(going > 0.0, now, before))
-            worst = where(size <= worst, worst, size)
+            worst = larger_or_nan(worst, size)
     return worst
 
 

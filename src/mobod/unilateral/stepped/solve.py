@@ -38,7 +38,7 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.memory import load3, store3
-from ...algebra.order import larger, size_of
+from ...algebra.order import larger, larger_or_nan, size_of
 from ...algebra.scalar import load, sqrt, store, where, zero
 from ...compiling import generic, routine
 from ...tree.project import any_positive
@@ -222,8 +222,7 @@ def residual_of(space: Any) -> Any:
     """The largest error of any point."""
     worst = zero(load(space.vectors, names.FREE, 0))
     for i in range(space.counts[names.POINTS]):
-        error = _error_of(space.points, i)
-        worst = where(error <= worst, worst, error)  # NaN as well
+        worst = larger_or_nan(worst, _error_of(space.points, i))
     return worst
 
 
