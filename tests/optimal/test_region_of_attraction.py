@@ -65,7 +65,7 @@ def test_without_limits_all_starts_come_to_rest_and_figures_show_them():
         ({"n": 1}, ValueError, "n"),
         ({"regulator": 3}, TypeError, "regulator"),
         ({"tolerance": 0.0}, ValueError, "tolerance"),
-        ({}, mb.ModelError, r"none of 4 starts came to rest .* it has to act: regulator\.add_to"),
+        ({}, mb.ModelError, r"none of 4 starts came to rest .* the regulator has to act, by regulator\.add_to"),
     ],
 )
 def test_bad_arguments_are_named(change, error, text):

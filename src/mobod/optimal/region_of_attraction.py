@@ -212,13 +212,11 @@ def find_region_of_attraction(
         converged.append(done)
         if not np.concatenate(converged).any():
             acts = (
-                ""
-                if controller is not None
-                else ("; it has to act: regulator.add_to(system.forces), or controller=regulator.controller")
+                "the regulator has to act, by regulator.add_to(system.forces) or controller=regulator.controller; if it does, "
             )
             raise ModelError(
-                f"none of {n} starts came to rest within {time:g}: the tolerance is {tolerance:g}; allow a longer time, or a "
-                f"smaller extent{acts}"
+                f"none of {n} starts came to rest within {time:g}: {acts if controller is None else ''}allow a longer time, a "
+                f"smaller extent, or a larger tolerance than {tolerance:g}"
             )
         failed = before[~done]
         confirmed = int((done & (before < level)).sum())
