@@ -8,53 +8,34 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import attach
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load
 from ..compiling import compiled, generic
 from ..stepping import beginning, record as rk
 from ..stepping.evaluate import evaluate, prescribe, project
-from ..stepping.rows import set_y
+from ..stepping.rows import set_row, set_y
 from ..stepping.witnesses import is_near_event, look
 from ..tree import sampling
 from .batch_memory import begin_measures_alone, put_memory, take_memory
 from .chunks import finish
-from .lanes.layout import FIRST_ROW, LAST_SIZE, NEXT, REACHED_TIME, ROWS, STATUS, STOP
-from .lanes.states import refill
+from .lanes.layout import FIRST_ROW, LAST_SIZE, NEXT, REACHED_TIME, STOP
+from .lanes.states import RESOLUTION, put_number_of_y, put_outcome, refill, take_y
 
-#: What is counted of a run, in the order of the columns of `outcome` after ROWS.
-COUNTED = (
-    rk.STEPS,
-    rk.ATTEMPTS,
-    rk.EVALUATIONS,
-    rk.ERROR_FAILURES,
-    rk.REALIZATION_FAILURES,
-    rk.PROJECTION_FAILURES,
-    rk.CONVERGENCE_FAILURES,
-)
 #: A place in `queue` in place of that of how many have ended: the state that is on its way, -1 for none.
 CURRENT = 4
-#: The resolution of time, as a part of the run's end time.
-_RESOLUTION = 2.0**-52
 
 
 @generic
-def _put(model: Any, s: int, data: Any, own: Any, remembered: Any, control: Any, counts: Any) -> int:
+def _put(model: Any, s: int, data: Any, own: Any, remembered: Any, work: Any, control: Any, counts: Any) -> int:
     """Put the variables and parameters of state *s* into the record, and project them: REACHED or NOT_PROJECTED."""
-    store(model.time, 0, 0, data.time[s, 0])
-    for i in range(model.nq):
-        store(model.q, i, 0, data.q[s, i])
-    for i in range(model.nu):
-        store(model.u, i, 0, data.u[s, i])
-    for i in range(model.nz):
-        store(model.z, i, 0, data.z[s, i])
-    for i in range(2 * model.particle_size):
-        store(model.y, model.ny - 2 * model.particle_size + i, 0, data.particles[s, i])
+    take_y(model, work, 0, s, data)
+    set_row(model, work, rk.Y, data.time[s, 0])
     take_memory(model, 0, data.memory, s)
     for i in range(own.shape[0]):
         own[i] = data.own_of_each[s, i]
     control[rk.TIME] = control[rk.PREVIOUS_TIME] = data.time[s, 0]
-    control[rk.MIN_STEP] = max(control[rk.MIN_STEP], _RESOLUTION * abs(data.end[s]))
+    control[rk.MIN_STEP] = max(control[rk.MIN_STEP], RESOLUTION * abs(data.end[s]))
     prescribe(model, counts)
-    if project(model, counts, 0, control[rk.TOLERANCE]) < 0:
+    if project(model, counts, 1.0, 0, control[rk.TOLERANCE]) < 0.0:
         return rk.NOT_PROJECTED
     if remembered.shape[0] > 0 and evaluate(model, counts) == 0:
         begin_measures_alone(model, remembered)
@@ -74,7 +55,7 @@ def take(
         return rk.REACHED
     s = queue[CURRENT] = queue[NEXT]
     queue[NEXT] += 1
-    status = _put(model, s, data, own, remembered, control, counts)
+    status = _put(model, s, data, own, remembered, work, control, counts)
     if status == rk.REACHED:
         status = beginning.start(model, work, control, counts)
     if status == rk.REACHED and counts[rk.WATCHES] > 0:
@@ -97,19 +78,9 @@ def retire(block: Any, status: int, chunks: Any, queue: Any, data: Any, work: An
     data.time[s, 0] = data.reached[s, REACHED_TIME] = times[last] if status == rk.REACHED else control[rk.TIME]
     data.reached[s, LAST_SIZE] = control[rk.LAST_STEP]
     y = data.results[s - queue[FIRST_ROW], last] if status == rk.REACHED else work[rk.Y]
-    m, k = model.nq + model.nu, model.ny - 2 * model.particle_size
-    for i in range(model.nq):
-        data.q[s, i] = y[i]
-    for i in range(model.nu):
-        data.u[s, i] = y[model.nq + i]
-    for i in range(model.nz):
-        data.z[s, i] = y[m + i]
-    for i in range(2 * model.particle_size):
-        data.particles[s, i] = y[k + i]
+    for i in range(model.ny):
+        put_number_of_y(model, data, s, i, y[i])
     put_memory(model, 0, data.memory, s)
-    data.outcome[s, STATUS] = status
-    data.outcome[s, ROWS] = counts[rk.REPORT]
-    for j in range(len(COUNTED)):
-        data.outcome[s, ROWS + 1 + j] = counts[COUNTED[j]]
+    put_outcome(rk.run_of(work, work, control, counts), 0, data, s, status)
     queue[CURRENT] = -1
     finish(chunks, 1)

@@ -23,7 +23,7 @@ from ..integrator import Integrator
 from ..simulation.accumulation import Accumulation
 from ..simulation.event_log import Account, EventLog
 from ..state.subsystem import Subsystem
-from ..stepping.record import EVENT
+from ..stepping.record import EVENT, STATE
 from ..stepping.witnesses import CROSSED, SEEN
 from ..value.callers import callers_level
 from .lanes import layout
@@ -131,7 +131,7 @@ class LaneEvents:
         lanes, control, schedule = worker.lanes, worker.control, self._schedule
         with self._lock:
             for lane in np.flatnonzero(lanes[layout.CALLS] == layout.WAITING).tolist():
-                i = int(lanes[layout.STATE, lane])
+                i = int(lanes[STATE, lane])
                 time, found = float(self._ensemble._time[i, 0]), None
                 if control[EVENT, 0, lane] <= time and not (schedule is not None and schedule.reporters[i] <= time):
                     crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()

@@ -274,6 +274,7 @@ class LaneRuns:
         plan[rk.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
         plan[rk.ENDS_AT_STAGE] = integrator.counts[rk.ENDS_AT_STAGE]
         plan[rk.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]
+        plan[rk.PROJECTION] = integrator.counts[rk.PROJECTION]
         plan[rk.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
         projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[rk.QUATERNIONS])
         plan[rk.PROJECT_REPORTS] = bool(projects)
@@ -382,7 +383,7 @@ class LaneWorker:
         self.control = aligned_zeros(layout.CONTROL_ROWS, 1, LANES)
         self.marks = aligned_zeros(layout.MARK_ROWS, 1, LANES)
         self.held = aligned_zeros(record.nu, 1, LANES)
-        self.lanes = np.full((layout.LANE_ROWS, LANES), -1, np.int64)
+        self.lanes = np.full((rk.COUNTS_SIZE, LANES), -1, np.int64)
         self.queue = np.zeros(layout.QUEUE_SIZE, np.int64)
         if len(plan.watched):
             integers, numbers = plan.pools
@@ -404,7 +405,8 @@ class LaneWorker:
             self.lender = lending.Lender(record, self.single, own, self.control, self.lanes, self.marks, plan.holds)
         self._run: Any = None
         self._calls_python = plan.calls_python
-        run = rk.Run(plan.plan, plan.settings, self.control, self.work, plan.table, plan.weights, self.held)
+        counts, of_plan = self.lanes.reshape(-1), (plan.table, plan.weights)
+        run = rk.Run(plan.plan, plan.settings, self.control, counts, self.work, *of_plan, self.held)
         room = self.lanes, self.marks, self.queue, self.own, self.own_of_single
         of_contact = self.spaces, self.held_of_single
         self._crew = layout.Crew(run, *room, plan.watched, self.seen, plan.remembered, self.kept, *of_contact)
@@ -440,13 +442,13 @@ class LaneWorker:
 
     def begin(self, first_row: int = 0) -> None:
         """Reset the queue, after an earlier run that was interrupted; the first state to come is *first_row*."""
-        self.lanes[layout.STATE] = -1
+        self.lanes[rk.STATE] = -1
         self.queue[:] = 0
         self.queue[layout.FIRST_ROW] = first_row
 
     def free(self, lane: int) -> None:
         """Take its state, which has come to its end or goes on alone, out of a lane."""
-        self.lanes[layout.STATE, lane] = -1
+        self.lanes[rk.STATE, lane] = -1
         self.queue[layout.ENDED] += 1
 
     def go(self, attempts: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:

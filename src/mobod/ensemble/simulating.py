@@ -786,10 +786,10 @@ class _Run:
         """Warn, once a run, of a state in a lane with so many steps to go that it hardly gets on."""
         if self._said_slow:
             return
-        for lane, i in enumerate(worker.lanes[layout.STATE].tolist()):
+        for lane, i in enumerate(worker.lanes[rk.STATE].tolist()):
             if i < 0:
                 continue
-            steps, time = int(worker.lanes[layout.STEPS, lane]), float(worker.control[rk.TIME, 0, lane])
+            steps, time = int(worker.lanes[rk.STEPS, lane]), float(worker.control[rk.TIME, 0, lane])
             progress = self._progresses.get(i)
             if progress is None:
                 progress = self._progresses[i] = Progress()

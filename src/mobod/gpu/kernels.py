@@ -12,7 +12,7 @@ from ..algebra.scalar import load, one, store
 from ..compiling import generic
 from ..state.validity import POSITIONS, UNCHECKED, VELOCITIES
 from ..stepping import record as rk
-from ..stepping.evaluate import evaluate, prescribe, project_lanes
+from ..stepping.evaluate import ALWAYS, evaluate, normalize, prescribe, project
 
 # places in a job after those of a run's plan, in which routines are numbers: the stages of the method, 0 for semi-explicit
 # Euler, and of steps
@@ -127,7 +127,9 @@ def _runge_kutta(model: Any, job: Any, constants: Any, work: Any, time: float, h
 def _to_manifold(model: Any, job: Any, accuracy: float) -> None:
     """Prescribe, scale quaternions to length one and project q and u."""
     prescribe(model, job)
-    if project_lanes(model, job, one(accuracy), 0.0, accuracy) > 0.0:
+    if job[rk.QUATERNIONS] != 0:
+        normalize(model, one(accuracy), ALWAYS, accuracy)
+    if project(model, job, one(accuracy), 0, accuracy) < 0.0:
         store(rows_at(job[FAILED]), 0, 0, 1.0)
 
 

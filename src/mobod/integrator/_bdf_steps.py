@@ -22,8 +22,9 @@ from typing import Any
 
 from ..algebra.record import attach
 from ..compiling import compiled, generic
+from ..force.contact.step_limit import permitted_step
 from ..stepping import controller, interpolation, limits, record as rk, rows
-from ..stepping.evaluate import permitted_step, prescribe
+from ..stepping.evaluate import prescribe
 from ..stepping.event_search import of_one_state
 from ..stepping.loop import stepping
 from ..stepping.method.method import Method
@@ -309,7 +310,7 @@ def least_step(run: Any) -> float:
 
 
 @generic
-def plan(model: Any, run: Any, end: float) -> None:
+def plan(model: Any, run: Any, lane: int, end: float) -> None:
     """The size of the next attempt: the last one's, unless that is not to be."""
     control, counts, time = run.control, run.plan, run.control[TIME]
     least, near = least_step(run), NEAR * abs(run.control[TIME])
@@ -325,7 +326,7 @@ def plan(model: Any, run: Any, end: float) -> None:
         h = min(max(control[STEP], least), control[rk.MAX_STEP], end - time)
     if h > control[rk.MAX_STEP] or h < 0.999 * least:  # which grows with time: no reason to change the size at each step
         h = min(max(h, least), control[rk.MAX_STEP])
-    controller.set_size(run, 0, h, end, 0.0)
+    controller.set_size(run, lane, h, end, 0.0)
 
 
 @generic
@@ -361,7 +362,7 @@ def find_error(model: Any, run: Any) -> float:
 
 
 @generic
-def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
+def accept(model: Any, run: Any, lane: int, error: float, controlled: bool) -> None:
     """The attempt is a step: its differences, and after some of equal size what comes next."""
     memory, work, control = run.table, run.work, run.control
     order = int(control[ORDER])
@@ -375,7 +376,7 @@ def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
 
 
 @generic
-def refuse(model: Any, run: Any, error: float, failure: int) -> int:
+def refuse(model: Any, run: Any, lane: int, error: float, failure: int) -> int:
     """The attempt was in vain: REACHED where a smaller one is to be tried, else why none can be."""
     control, time, h, factor = run.control, run.control[TIME], run.control[rk.SIZE], SHORTER
     if failure == rk.ERROR_FAILURES and control[ERROR] > 1.0:
@@ -404,7 +405,7 @@ def interpolate_run(model: Any, run: Any, at: float) -> None:
 
 
 @generic
-def limit(model: Any, run: Any) -> None:
+def limit(model: Any, run: Any, mark: float) -> None:
     """The longest next step that surfaces permit, however long is planned."""
     run.control[PERMITTED_STEP] = permitted_step(model, run.plan[LIMITER], limits.DEEPER, limits.LONGEST)
 

@@ -491,6 +491,7 @@ class Integrator(Sealed):
         assert state is not None
         counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
         counts[rk.RELAXES] = len(state.z_values) > 0
+        counts[rk.QUATERNIONS] = bool(state.tree.fields["has_quaternion"].any())
         counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
         if self._runs_compiled:
             counts[rk.ROUTINE] = advance.address() if self.held is None else self._holding(self.held)

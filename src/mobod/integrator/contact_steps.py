@@ -14,9 +14,9 @@ from ..algebra.record import call_routine
 from ..compiling import generic
 from ..force.contact import broad_phase
 from ..force.contact.law import velocity_at
-from ..force.contact.step_limit import NEVER, half_thickness
+from ..force.contact.step_limit import NEVER, half_thickness, permitted_step
 from ..stepping import controller, limits, loop, record as rk, rows
-from ..stepping.evaluate import permitted_step, prescribe
+from ..stepping.evaluate import prescribe
 from ..stepping.event_search import of_one_state
 from ..stepping.interpolation import interpolate_linearly
 from ..stepping.loop import stepping
@@ -76,7 +76,7 @@ def _is_fast(model: Any, space: Any, h: float) -> bool:
 
 
 @generic
-def plan(model: Any, run: Any, end: float) -> None:
+def plan(model: Any, run: Any, lane: int, end: float) -> None:
     """The size of the next attempt, from a record that is realized where it begins."""
     control, counts = run.control, run.plan
     h = control[rk.FIXED_STEP]
@@ -84,11 +84,11 @@ def plan(model: Any, run: Any, end: float) -> None:
         h = min(control[rk.STEP], control[rk.MAX_STEP])
         if counts[rk.LIMITER] != 0:
             h = max(permitted_step(model, counts[rk.LIMITER], limits.DEEPER, h), control[rk.MIN_STEP])
-    controller.set_size(run, 0, h, end, 0.0)
+    controller.set_size(run, lane, h, end, 0.0)
 
 
 @generic
-def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
+def accept(model: Any, run: Any, lane: int, error: float, controlled: bool) -> None:
     """The attempt is a step: its time, and the size of the next; or whether surfaces may have passed each other."""
     control, counts, h = run.control, run.plan, run.control[rk.SIZE]
     control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.LAST_STEP] = control[rk.TIME], control[rk.ARRIVAL], h
@@ -104,7 +104,7 @@ def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
 
 
 @generic
-def refuse(model: Any, run: Any, error: float, failure: int) -> int:
+def refuse(model: Any, run: Any, lane: int, error: float, failure: int) -> int:
     """The attempt was in vain: REACHED where a smaller one is to be tried, else why none can be; NO_ROOM or CLOSES."""
     control, counts, h = run.control, run.plan, run.control[rk.SIZE]
     status = controller.why_none(failure)
@@ -131,7 +131,7 @@ def interpolate(model: Any, run: Any, at: float) -> None:
 
 
 @generic
-def limit(model: Any, run: Any) -> None:
+def limit(model: Any, run: Any, mark: float) -> None:
     """Surfaces limit steps as these are planned."""
 
 

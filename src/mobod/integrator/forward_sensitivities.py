@@ -306,7 +306,7 @@ def find_error(model: Any, run: Any) -> float:
 
 
 @generic
-def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
+def accept(model: Any, run: Any, lane: int, error: float, controlled: bool) -> None:
     """The attempt is a step, for S too."""
     carried = run.table
     if carried.duals[1][BY_PYTHON] != 0:
@@ -314,7 +314,7 @@ def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
     else:
         project(model, carried.duals, carried.here)
     keep(carried.S, carried.here)
-    controller.accept(run, 0, error, controlled)
+    controller.accept(model, run, lane, error, controlled)
 
 
 @generic

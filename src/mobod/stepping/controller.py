@@ -49,7 +49,7 @@ STRAIN_OF_FAILURE, MOST_STRAIN = 8.0, 200.0
 
 
 @generic
-def propose(run: Any, lane: int, end: float) -> None:
+def propose(model: Any, run: Any, lane: int, end: float) -> None:
     """The size of the next attempt, which ends at *end* at the latest; one that leaves only a sliver is stretched to it."""
     control = run.control
     h = run.settings[FIXED_STEP]
@@ -75,8 +75,8 @@ def set_size(run: Any, lane: int, h: float, end: float, limited: float) -> None:
 
 
 @generic
-def accept(run: Any, lane: int, error: float, controlled: bool) -> None:
-    """The attempt has become a step: its time, and where steps are controlled by their errors, the size of the next."""
+def accept(model: Any, run: Any, lane: int, error: float, controlled: bool) -> None:
+    """The attempt is a step: its time, and where steps are controlled by their errors, the size of the next."""
     control, h = run.control, load_lane(run.control, SIZE, 0, lane)
     limited, strain = load_lane(control, LIMITED, 0, lane) > 0.0, load_lane(control, STRAIN, 0, lane)
     store_lane(control, PREVIOUS_TIME, 0, lane, load_lane(control, TIME, 0, lane))
@@ -109,7 +109,7 @@ def accept(run: Any, lane: int, error: float, controlled: bool) -> None:
 
 
 @generic
-def refuse(run: Any, lane: int, error: float, failure: int) -> int:
+def refuse(model: Any, run: Any, lane: int, error: float, failure: int) -> int:
     """The attempt was in vain: REACHED where a smaller one is to be tried, else why none can be."""
     control, time, h = run.control, load_lane(run.control, TIME, 0, lane), load_lane(run.control, SIZE, 0, lane)
     least = load_lane(control, MIN_STEP, 0, lane)

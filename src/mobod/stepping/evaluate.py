@@ -9,22 +9,34 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra import quaternion
+from ..algebra.order import size_of
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, num_lanes, one, store, where, zero
 from ..compiling import compiled, generic
 from ..constraint.protocol import PROJECT_Q, PROJECT_U
 from ..force import dispatch as forces
-from ..force.contact import step_limit
 from ..force.contact.bristle import begin_bristles, finish_bristles
 from ..mobilizer import q_rates
-from ..mobilizer.access import vector4
+from ..mobilizer.access import put4, vector4
 from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import ARTICULATED, FORCES, KEPT_FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
 from ..system.in_python import BEGINS, ENDS
 from ..tree import measures, momentum, project as projection_steps, sampling
-from ..tree.project import begin_projection, has_taken_steps
 from ..tree.realize import nothing_of
-from .record import CONTROLLER, HOLDS, KEEPER, PRESCRIBER, PROJECTOR, QUATERNIONS, ROUTINE, WANTED
+from .record import (
+    CONTROLLER,
+    HOLDS,
+    KEEPER,
+    PRESCRIBER,
+    PROJECT_REPORTS,
+    PROJECTION,
+    PROJECTOR,
+    QUATERNIONS,
+    ROUTINE,
+    TIME,
+    TOLERANCE,
+    WANTED,
+)
 
 #: What `project` returns the sum of.
 CHANGED_Q, CHANGED_U = 1, 2
@@ -115,24 +127,33 @@ def move(model: Any, plan: Any) -> Any:
 
 
 @compiled
-def normalize(block: Any, choices: int, tolerance: float) -> int:
+def normalize(block: Any, mark: Any, choices: int, tolerance: float) -> Any:
     """Scale quaternions of y to length 1, all of them or those off by more than the tolerance: CHANGED_Q or 0."""
     model = attach(block)
-    changed = 0
+    changed = zero(mark)
     for b in range(1, model.nb):
         if model.has_quaternion[b] == 1:
-            if (
-                choices & ALWAYS != 0
-                or abs(quaternion.norm_squared(vector4(model.q, model.first_q[b])) - 1.0) > 2.0 * tolerance
-            ):
-                q_rates.normalize(model, b)
-                changed = CHANGED_Q
+            i = model.first_q[b]
+            q = vector4(model.q, i)
+            off = size_of(quaternion.norm_squared(q) - 1.0)
+            chosen = one(mark) if choices & ALWAYS != 0 else where(off > 2.0 * tolerance, one(mark), zero(mark))
+            chosen = where(mark > 0.0, chosen, zero(mark)) > 0.0
+            q_rates.normalize(model, b)
+            u = vector4(model.q, i)
+            w, x, y, z = (
+                where(chosen, u[0], q[0]),
+                where(chosen, u[1], q[1]),
+                where(chosen, u[2], q[2]),
+                where(chosen, u[3], q[3]),
+            )
+            put4(model.q, i, (w, x, y, z))
+            changed = where(chosen, float(CHANGED_Q) + zero(mark), changed)
     return changed
 
 
 @generic
-def project(model: Any, plan: Any, choices: int, tolerance: float) -> int:
-    """Project q and u of one state at y onto their manifolds: the one place where a step, or a report, is projected.
+def project(model: Any, plan: Any, mark: Any, choices: int, tolerance: float) -> Any:
+    """Project q and u at y onto their manifolds: the one place where a step, or a report, is projected.
 
     Parameters
     ----------
@@ -140,6 +161,8 @@ def project(model: Any, plan: Any, choices: int, tolerance: float) -> int:
         Its y comes from an attempt or an interpolation; prescribed variables have their values.
     plan : array
         Of a run.
+    mark : scalar
+        Above 0 of states that are projected.
     choices : int
         A sum: ALWAYS, to project even within the tolerance, and FULL_NEWTON, to compute the iteration matrix anew each time.
     tolerance : float
@@ -147,41 +170,27 @@ def project(model: Any, plan: Any, choices: int, tolerance: float) -> int:
 
     Returns
     -------
-    int
+    scalar
         The sum of CHANGED_Q and CHANGED_U where these have changed, 0 where y is as it was, below 0 where that failed.
     """
-    changed = normalize(model, choices, tolerance)
-    if plan[PROJECTOR] != 0:
-        least = 0
-        if choices & ALWAYS != 0:
-            least = 1
-        begin_projection(model, tolerance, least)
-        if call_routine(plan[PROJECTOR], model, PROJECT_Q, plan[ROUTINE]) != 0:
-            return -1
-        if has_taken_steps(model):
-            changed = changed | CHANGED_Q
-        if call_routine(plan[PROJECTOR], model, PROJECT_U, plan[ROUTINE]) != 0:
-            return -1
-        if has_taken_steps(model):
-            changed = changed | CHANGED_U
-    return changed
-
-
-@generic
-def project_lanes(model: Any, plan: Any, mark: Any, least: float, tolerance: float) -> Any:
-    """Project q and u of the lanes that are marked onto their manifolds; 1 where that failed."""
+    changed = zero(mark)
     if plan[QUATERNIONS] != 0:
-        for b in range(1, model.nb):
-            q_rates.normalize(model, b)
-    missed = zero(mark)
+        changed = normalize(model, mark, choices, tolerance)
     if plan[PROJECTOR] != 0:
-        reach = where(mark > 0.0, tolerance + zero(mark), 1e300)
+        reach = where(mark > 0.0, tolerance + zero(mark), 1e300 + zero(mark))
+        least = one(mark) if choices & ALWAYS != 0 else zero(mark)
         store(model.projection, projection_steps.TOLERANCE, 0, reach)
-        store(model.projection, projection_steps.LEAST, 0, where(mark > 0.0, least + zero(mark), 0.0))
+        store(model.projection, projection_steps.LEAST, 0, where(mark > 0.0, least, zero(mark)))
+        missed = zero(mark)
         for what in (PROJECT_Q, PROJECT_U):
-            call_routine(plan[PROJECTOR], model, what, plan[ROUTINE])
+            failed = call_routine(plan[PROJECTOR], model, what, plan[ROUTINE])
             missed = where(load(model.projection, projection_steps.ERROR, 0) <= reach, missed, one(mark))
-    return where(mark > 0.0, missed, zero(mark))
+            if num_lanes(mark) == 1 and failed != 0:
+                break
+            after = float(CHANGED_Q) + zero(mark) if what == PROJECT_Q else changed + float(CHANGED_U)
+            changed = where(load(model.projection, projection_steps.ITERATIONS, 0) > 0.0, after, changed)
+        changed = where(missed > 0.0, -one(mark), changed)
+    return where(mark > 0.0, changed, zero(mark))
 
 
 @generic
@@ -191,6 +200,16 @@ def prescribe(model: Any, plan: Any) -> None:
         call_routine(plan[PRESCRIBER], model, SET_Q, 0)
         call_routine(plan[ROUTINE], model, 0, POSITIONS | plan[WANTED] & UNCHECKED)
         call_routine(plan[PRESCRIBER], model, SET_U, 0)
+
+
+@generic
+def settle_between(model: Any, run: Any, at: Any, mark: Any) -> None:
+    """Prescribe, and within the step project, y as interpolated at a time *at*, of states that are marked."""
+    prescribe(model, run.plan)
+    if run.plan[PROJECT_REPORTS] != 0:
+        between = where(at < load(run.control, TIME, 0), where(mark > 0.0, one(at), zero(at)), zero(at))
+        if projection_steps.any_positive(between):
+            project(model, run.plan, between, run.plan[PROJECTION] | ALWAYS, run.settings[TOLERANCE])
 
 
 @generic
@@ -225,15 +244,6 @@ def next_sample(model: Any) -> float:
 def sample(model: Any, time: float) -> int:
     """Sample the controllers that are due at *time*, where the record is realized; 0 where that went well."""
     return sampling.sample_due(model, time)
-
-
-@generic
-def permitted_step(model: Any, address: int, part: float, h: float) -> float:
-    """The longest step up to *h* in which no two surfaces go deeper into each other than by a *part* of the smaller one.
-
-    The record is realized at the step's beginning; *address* is that of `step_limit.limit_step`.
-    """
-    return step_limit.permitted_step(model, address, part, h)
 
 
 @generic

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, store_lane
 from ..compiling import Kernel, compiled, generic
-from .evaluate import ALWAYS, evaluate, move, prescribe, project
+from .evaluate import evaluate, move, settle_between
 from .method import method
-from .record import AT, EVENT, PROJECT_REPORTS, PROJECTION, SOUGHT, TIME, TOLERANCE, run_of
+from .record import AT, EVENT, SOUGHT, run_of
 from .witnesses import (
     AS_NEEDED,
     AT_END,
@@ -258,9 +258,7 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
     def go(model: Any, run: Any, time: float, with_rates: bool) -> None:
         """Realize the record at a *time* within the last step as far as witnesses need it."""
         interpolate(model, run, time)
-        prescribe(model, run.plan)
-        if run.plan[PROJECT_REPORTS] != 0 and time < run.control[TIME]:
-            project(model, run.plan, run.plan[PROJECTION] | ALWAYS, run.control[TOLERANCE])
+        settle_between(model, run, time, 1.0)
         if with_rates:
             evaluate(model, run.plan)
         else:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.order import larger
-from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, store, where, zero
+from ..algebra.record import attach
+from ..algebra.scalar import load, load_lane, num_lanes, store, where, zero
 from ..compiling import compiled, generic
-from ..force.contact.step_limit import PART, STEP as LIMITED_STEP
-from .evaluate import evaluate, permitted_step
-from .record import FIXED_STEP, LIMITER, MAX_STEP, MIN_STEP, PASSES, PERMITTED_STEP, STEP, TIME, Y
+from ..force.contact.step_limit import permitted_step
+from ..tree.project import any_positive
+from .evaluate import evaluate
+from .record import FIXED_STEP, LIMITER, MAX_STEP, MIN_STEP, PASSES, PERMITTED_STEP, STEP, SURPRISE as SURPRISED, TIME, Y, place
 from .rows import set_y
 
 #: Longer than any step.
@@ -24,32 +25,28 @@ SURPRISE, COARSEST = 100.0, 1e-3
 
 
 @generic
-def find_permitted_step(model: Any, control: Any, counts: Any) -> None:
-    """Find out how long the next step may be, of a record realized where it begins; count one that cannot be so short."""
-    least = control[FIXED_STEP]
-    if least == 0.0:
-        least = control[MIN_STEP]
-        h = max(min(control[STEP], control[MAX_STEP]), least)
-        control[PERMITTED_STEP] = permitted_step(model, counts[LIMITER], DEEPER, h)
-    if control[FIXED_STEP] > 0.0 or control[PERMITTED_STEP] < least:
-        control[PERMITTED_STEP] = least
-        if counts[PASSES] == 0 and permitted_step(model, counts[LIMITER], MISSED, least) < least:
-            counts[PASSES] = 1
-
-
-@generic
 def limit_steps(model: Any, run: Any, mark: Any) -> None:
-    """`find_permitted_step`, of the states that are marked, and without counting."""
-    plan, settings, control = run.plan, run.settings, run.control
-    if plan[LIMITER] != 0:
+    """Find out how long the next steps may be, of states that are marked and realized where these begin.
+
+    One that cannot be so short is counted, where it may miss a contact.
+    """
+    plan, settings, control, fixed = run.plan, run.settings, run.control, run.settings[FIXED_STEP]
+    if plan[LIMITER] == 0:
+        return
+    least, found = fixed + zero(mark), zero(mark)
+    if fixed == 0.0:
         planned, least = load(control, STEP, 0), load(control, MIN_STEP, 0)
-        planned = larger(where(planned < settings[MAX_STEP], planned, settings[MAX_STEP]), least)
-        store(model.contact_sum, 0, PART, DEEPER + zero(mark))
+        planned = larger(where(planned < settings[MAX_STEP], planned, settings[MAX_STEP] + zero(mark)), least)
         # what cannot meet within the step that is planned does not limit it; none is asked for the others
-        store(model.contact_sum, 0, LIMITED_STEP, where(mark > 0.0, planned, zero(mark)))
-        call_routine(plan[LIMITER], model, 0, model.num_contact_elements)
-        found = larger(load(model.contact_sum, 0, LIMITED_STEP), least)
-        store(control, PERMITTED_STEP, 0, where(mark > 0.0, found, load(control, PERMITTED_STEP, 0)))
+        found = permitted_step(model, plan[LIMITER], DEEPER, where(mark > 0.0, planned, zero(mark)))
+    store(control, PERMITTED_STEP, 0, where(mark > 0.0, larger(found, least), load(control, PERMITTED_STEP, 0)))
+    short = where(mark > 0.0, where(found < least, least, zero(mark)), zero(mark))
+    if any_positive(short):
+        store(control, SURPRISED, 0, short - permitted_step(model, plan[LIMITER], MISSED, short))
+        for lane in range(num_lanes(mark)):
+            passes = place(run, PASSES, lane)
+            if run.counts[passes] == 0 and load_lane(control, SURPRISED, 0, lane) > 0.0:
+                run.counts[passes] = 1
 
 
 @compiled

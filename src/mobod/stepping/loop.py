@@ -10,11 +10,12 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import attach
-from ..algebra.scalar import any_not_finite, load
+from ..algebra.scalar import load
 from ..compiling import Kernel, compiled, generic
 from ..state.validity import ARTICULATED, KINEMATICS
+from . import record as rk
+from .attempts import attempts_of
 from .controller import COLLAPSE_RATIO
-from .errors import surprise
 from .evaluate import (
     ALWAYS,
     CHANGED_Q,
@@ -28,61 +29,11 @@ from .evaluate import (
     prescribe,
     project,
     sample,
+    settle_between,
 )
-from .limits import COARSEST, SURPRISE
 from .method import runge_kutta
 from .method.method import Method
-from .record import (
-    ACCURACY,
-    APART,
-    ATTEMPTS,
-    CHANGED,
-    COLLAPSE,
-    COLLAPSED,
-    CONVERGENCE_FAILURES,
-    DONE,
-    ENDS_AT_STAGE,
-    ERROR_FAILURES,
-    EVALUATED,
-    EVALUATIONS,
-    FINAL_TIME,
-    FIRST_STEP,
-    FIXED_STEP,
-    FORCED,
-    FORESEEN,
-    ITERATED,
-    ITERATIONS,
-    LAST_ERROR,
-    LIMIT,
-    LIMITER,
-    NO_INTERPOLATION,
-    NOT_FINITE,
-    NOT_PROJECTED,
-    NOT_SAMPLED,
-    NOT_TAKEN_UP,
-    PAUSED,
-    PERMITTED_STEP,
-    PREVIOUS_TIME,
-    PROJECT_REPORTS,
-    PROJECTION,
-    PROJECTION_FAILURES,
-    Q_PROJECTIONS,
-    REACHED,
-    REALIZATION_FAILURES,
-    REPORT,
-    SIZE,
-    STEP,
-    STEPS,
-    STRAIN,
-    SUSPECT,
-    TARGET,
-    TIME,
-    TOLERANCE,
-    U_PROJECTIONS,
-    WATCHES,
-    Y,
-    run_of,
-)
+from .record import run_of
 from .rows import begin_at, report_row, set_y, shift_step
 from .witnesses import look, look_again, look_at_end, suspects
 
@@ -91,7 +42,7 @@ from .witnesses import look, look_again, look_at_end, suspects
 def return_to_end(block: Any, work: Any, control: Any, counts: Any) -> int:
     """Realize the record at the end of the last step, from which reports have moved it."""
     model = attach(block)
-    set_y(model, control[TIME], work[Y])
+    set_y(model, control[rk.TIME], work[rk.Y])
     return evaluate(model, counts)
 
 
@@ -101,55 +52,55 @@ def take_samples(model: Any, run: Any, realized: bool) -> int:
     control, counts = run.control, run.plan
     if not realized:  # reports, or events, have moved the record
         return_to_begin(model, run)
-    if sample(model, control[TIME]) != 0:
-        return NOT_SAMPLED
-    counts[EVALUATIONS] += 1
+    if sample(model, control[rk.TIME]) != 0:
+        return rk.NOT_SAMPLED
+    counts[rk.EVALUATIONS] += 1
     if evaluate_rest(model, counts, KINEMATICS | ARTICULATED) != 0:
-        return NOT_FINITE
-    look_again(model, counts[WATCHES])
-    return REACHED
+        return rk.NOT_FINITE
+    look_again(model, counts[rk.WATCHES])
+    return rk.REACHED
 
 
 @generic
 def return_to_begin(model: Any, run: Any) -> None:
     """Realize the record where the next step begins, from which it has been moved."""
-    set_y(model, run.control[TIME], run.work[Y])
+    set_y(model, run.control[rk.TIME], run.work[rk.Y])
     evaluate(model, run.plan)
-    run.plan[EVALUATIONS] += 1
+    run.plan[rk.EVALUATIONS] += 1
 
 
 @generic
 def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     """Go on from time and y of the record, which the caller has changed since the last step: their rates are the next first."""
-    valid = counts[CHANGED] - 1
-    counts[CHANGED] = 0
+    valid = counts[rk.CHANGED] - 1
+    counts[rk.CHANGED] = 0
     begin_step(model, counts, load(model.time, 0, 0))  # the last one has ended before the change
     if valid & KINEMATICS != KINEMATICS:
         prescribe(model, counts)
-        if project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
-            return NOT_TAKEN_UP
+        if project_now(model, control, counts, counts[rk.PROJECTION] | ALWAYS) < 0:
+            return rk.NOT_TAKEN_UP
         valid = 0
     if evaluate_rest(model, counts, valid) != 0:
-        return NOT_TAKEN_UP
-    counts[EVALUATIONS] += 1
+        return rk.NOT_TAKEN_UP
+    counts[rk.EVALUATIONS] += 1
     finish_step(model, counts)
     begin_at(model, work)
-    control[TIME] = control[PREVIOUS_TIME] = load(model.time, 0, 0)
-    control[PERMITTED_STEP], control[LAST_ERROR], control[STRAIN] = -1.0, 0.0, 0.0
-    if counts[WATCHES] > 0:  # what has been set here is no event
-        look(model, counts[WATCHES])
-    return REACHED
+    control[rk.TIME] = control[rk.PREVIOUS_TIME] = load(model.time, 0, 0)
+    control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
+    if counts[rk.WATCHES] > 0:  # what has been set here is no event
+        look(model, counts[rk.WATCHES])
+    return rk.REACHED
 
 
 @generic
 def project_now(model: Any, control: Any, counts: Any, choices: int) -> int:
     """Project y onto its manifolds, and count: CHANGED_Q and CHANGED_U, 0 if y is unchanged, below 0 if projection failed."""
-    changed = project(model, counts, choices, control[TOLERANCE])
+    changed = int(project(model, counts, 1.0, choices, control[rk.TOLERANCE]))
     if changed < 0:
-        counts[PROJECTION_FAILURES] += 1
+        counts[rk.PROJECTION_FAILURES] += 1
     else:
-        counts[Q_PROJECTIONS] += changed & CHANGED_Q
-        counts[U_PROJECTIONS] += (changed & CHANGED_U) // CHANGED_U
+        counts[rk.Q_PROJECTIONS] += changed & CHANGED_Q
+        counts[rk.U_PROJECTIONS] += (changed & CHANGED_U) // CHANGED_U
     return changed
 
 
@@ -157,7 +108,7 @@ def project_now(model: Any, control: Any, counts: Any, choices: int) -> int:
 def project_report(block: Any, control: Any, counts: Any) -> int:
     """Project an interpolated y onto its manifolds; below 0 if that failed."""
     model = attach(block)
-    return project(model, counts, counts[PROJECTION] | ALWAYS, control[TOLERANCE])
+    return int(project(model, counts, 1.0, counts[rk.PROJECTION] | ALWAYS, control[rk.TOLERANCE]))
 
 
 @generic
@@ -165,14 +116,14 @@ def arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
     """Prescribe, project and realize at *y*; DONE, NOT_PROJECTED or NOT_FINITE."""
     set_y(model, time, y)
     prescribe(model, counts)
-    if project_now(model, control, counts, counts[PROJECTION]) < 0:
-        return NOT_PROJECTED
+    if project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
+        return rk.NOT_PROJECTED
     status = evaluate(model, counts)
-    counts[EVALUATIONS] += 1
+    counts[rk.EVALUATIONS] += 1
     if status != 0:
-        counts[REALIZATION_FAILURES] += 1
-        return NOT_FINITE
-    return DONE
+        counts[rk.REALIZATION_FAILURES] += 1
+        return rk.NOT_FINITE
+    return rk.DONE
 
 
 @compiled
@@ -186,7 +137,7 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
     """End a step that a solver has taken at *y*: `arrive`, and shift the rows."""
     model = attach(block)
     status = arrive(model, control, counts, time, y)
-    if status == DONE:
+    if status == rk.DONE:
         finish_step(model, counts)
         shift_step(model, work)
     return status
@@ -194,84 +145,57 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
 
 def stepping(method: Method, name: str) -> Kernel:
     """Make the loop over steps of a method, whose name names the compiled code."""
-    attempt, plan, find_error, accept, refuse = method.attempt, method.plan, method.find_error, method.accept, method.refuse
-    interpolate, limit, forget, sampled = method.interpolate, method.limit, method.forget, method.sampled
-    from_realized, controls_fixed = method.from_realized, method.controls_fixed
+    attempt, plan, interpolate, limit = method.attempt, method.plan, method.interpolate, method.limit
+    forget, sampled, from_realized, controls_fixed = method.forget, method.sampled, method.from_realized, method.controls_fixed
+    judge, settle = attempts_of(method)
 
     @generic
     def report(model: Any, run: Any, times: Any, results: Any, energies: Any) -> None:
         """A report within the last step, or at its end."""
-        control, counts, k = run.control, run.plan, run.plan[REPORT]
+        counts, k = run.plan, run.plan[rk.REPORT]
         interpolate(model, run, times[k])
-        prescribe(model, counts)
-        if counts[PROJECT_REPORTS] != 0 and times[k] < control[TIME]:
-            project(model, counts, counts[PROJECTION] | ALWAYS, control[TOLERANCE])
+        settle_between(model, run, times[k], 1.0)
         report_row(model, results[k])
         if energies.shape[0] == times.shape[0]:
             energies[k] = energy(model, counts)
-        counts[REPORT] += 1
+        counts[rk.REPORT] += 1
 
     @generic
     def begin(model: Any, run: Any, report_time: float, realized: bool) -> int:
         """Sample what is due where a step begins, and choose its size."""
         control, counts = run.control, run.plan
-        time, sample_time = control[TIME], next_sample(model)
+        time, sample_time = control[rk.TIME], next_sample(model)
         if sample_time <= time:
             status = take_samples(model, run, realized)
-            if status != REACHED:
+            if status != rk.REACHED:
                 return status
             sampled(model, run)
             sample_time = next_sample(model)
             realized = from_realized
-        unlimited = counts[LIMITER] != 0 and control[PERMITTED_STEP] < 0.0
+        unlimited = counts[rk.LIMITER] != 0 and control[rk.PERMITTED_STEP] < 0.0
         if not realized and (unlimited or from_realized):  # reports, or events, have moved the record
             return_to_begin(model, run)
         if unlimited:
-            limit(model, run)
-        end = min(control[FINAL_TIME], sample_time)
-        if counts[NO_INTERPOLATION] != 0:
+            limit(model, run, 1.0)
+        end = min(control[rk.FINAL_TIME], sample_time)
+        if counts[rk.NO_INTERPOLATION] != 0:
             end = min(end, report_time)
-        plan(model, run, end)
-        return REACHED
+        plan(model, run, 0, end)
+        return rk.REACHED
 
     @generic
-    def judge(model: Any, run: Any, sound: float, controlled: bool) -> Any:
-        """The error of an attempt, and what it failed by if it did; where it did not, its end is projected and realized."""
-        control, counts = run.control, run.plan
-        if any_not_finite(sound):
-            return 1e300, REALIZATION_FAILURES
-        if control[APART] > 0.0:
-            return 1e300, CONVERGENCE_FAILURES
-        error = find_error(model, run) if controlled else 0.0
-        if not error <= control[ACCURACY]:
-            return error, ERROR_FAILURES
-        changed = project_now(model, control, counts, counts[PROJECTION])
-        if changed < 0:
-            return 1e300, PROJECTION_FAILURES
-        if changed != 0 or counts[ENDS_AT_STAGE] == 0:
-            status = evaluate(model, counts)
-            counts[EVALUATIONS] += 1
-            if status != 0:
-                return 1e300, REALIZATION_FAILURES
-            if counts[LIMITER] != 0 and counts[ENDS_AT_STAGE] == 0 and controlled:
-                size = surprise(model, run.work, run.weights, counts[FORESEEN], control[SIZE]) / SURPRISE
-                error = max(error, size * max(1.0, control[ACCURACY] / COARSEST))
-        return error, ERROR_FAILURES
-
-    @generic
-    def take(model: Any, run: Any, error: float, controlled: bool) -> None:
+    def take(model: Any, run: Any, controlled: bool) -> None:
         """The attempt is a step."""
-        control, counts, h = run.control, run.plan, run.control[SIZE]
+        control, counts, h = run.control, run.plan, run.control[rk.SIZE]
         finish_step(model, counts)
         shift_step(model, run.work)
-        accept(model, run, error, controlled)
-        if counts[STEPS] == 0:
-            control[FIRST_STEP] = h
-        control[COLLAPSE] = max(control[COLLAPSE], COLLAPSE_RATIO * h)
-        counts[STEPS] += 1
-        counts[FORCED] = 0
-        if counts[LIMITER] != 0:
-            limit(model, run)
+        if counts[rk.STEPS] == 0:
+            control[rk.FIRST_STEP] = h
+        control[rk.COLLAPSE] = max(control[rk.COLLAPSE], COLLAPSE_RATIO * h)
+        settle(model, run, 0, controlled)
+        counts[rk.FORCED] = 0
+        if counts[rk.LIMITER] != 0:
+            limit(model, run, 1.0)
 
     def advance(block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
@@ -282,51 +206,44 @@ def stepping(method: Method, name: str) -> Kernel:
         """
         model = attach(block)
         run = run_of(work, table, control, counts)
-        if counts[CHANGED] != 0:
-            if take_up(model, work, control, counts) != REACHED:
-                return NOT_TAKEN_UP
+        if counts[rk.CHANGED] != 0:
+            if take_up(model, work, control, counts) != rk.REACHED:
+                return rk.NOT_TAKEN_UP
             forget(model, run)
         taken, realized = 0, False
-        while counts[REPORT] < times.shape[0]:
-            k = counts[REPORT]
-            if times[k] <= min(control[TIME], control[TARGET]):
-                realized = realized and times[k] == control[TIME]
+        while counts[rk.REPORT] < times.shape[0]:
+            k = counts[rk.REPORT]
+            if times[k] <= min(control[rk.TIME], control[rk.TARGET]):
+                realized = realized and times[k] == control[rk.TIME]
                 report(model, run, times, results, energies)
                 continue
-            if control[TIME] >= control[TARGET]:
-                return REACHED
-            if taken >= counts[LIMIT]:
-                return PAUSED
-            if control[STEP] < control[COLLAPSE]:
-                control[COLLAPSE] = COLLAPSE_RATIO * control[STEP]
-                return COLLAPSED
+            if control[rk.TIME] >= control[rk.TARGET]:
+                return rk.REACHED
+            if taken >= counts[rk.LIMIT]:
+                return rk.PAUSED
+            if control[rk.STEP] < control[rk.COLLAPSE]:
+                control[rk.COLLAPSE] = COLLAPSE_RATIO * control[rk.STEP]
+                return rk.COLLAPSED
             status = begin(model, run, times[k], realized)
-            if status != REACHED:
+            if status != rk.REACHED:
                 return status
             realized = False
-            time, h = control[TIME], control[SIZE]
-            controlled = counts[FORCED] == 0 and (controls_fixed or control[FIXED_STEP] == 0.0)
-            counts[ATTEMPTS] += 1
+            time, h = control[rk.TIME], control[rk.SIZE]
+            controlled = counts[rk.FORCED] == 0 and (controls_fixed or control[rk.FIXED_STEP] == 0.0)
             begin_step(model, counts, time)
-            sound = attempt(model, run, time, h)
-            counts[EVALUATIONS] += int(control[EVALUATED])
-            counts[ITERATIONS] += int(control[ITERATED])
-            error, failure = judge(model, run, sound, controlled)
-            if error <= control[ACCURACY]:
-                take(model, run, error, controlled)
-                taken += 1
-                realized = True
-                if counts[WATCHES] != 0:
-                    realized = not look_at_end(model, work, control, counts)
-                    if suspects(model, counts[WATCHES], h):
-                        return SUSPECT
+            judge(model, run, attempt(model, run, time, h), controlled)
+            if not control[rk.TAKEN] > 0.0:
+                status = settle(model, run, 0, controlled)
+                if status != rk.REACHED:
+                    return status
                 continue
-            if failure != PROJECTION_FAILURES:  # these are counted where they are met
-                counts[failure] += 1
-            status = refuse(model, run, error, failure)
-            if status != REACHED:
-                return status
-        return REACHED
+            take(model, run, controlled)
+            taken, realized = taken + 1, True
+            if counts[rk.WATCHES] != 0:
+                realized = not look_at_end(model, work, control, counts)
+                if suspects(model, counts[rk.WATCHES], h):
+                    return rk.SUSPECT
+        return rk.REACHED
 
     advance.__qualname__ = f"advance.{name}"
     return compiled(advance)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..algebra.scalar import load, num_lanes
 from ..compiling import generic
 
 
@@ -21,6 +22,8 @@ class Run(NamedTuple):
         What the integrator's settings are, in the places of `control`. Of one state `control` itself.
     control : numbers of each state
         Where the run is, and how its steps go.
+    counts : integers of each state
+        See `place`. Of one state `plan` itself.
     work : rows of y of each state
         The ends of the last step, rates of stages, errors.
     table : (stages + 2, stages + 1) numbers
@@ -34,6 +37,7 @@ class Run(NamedTuple):
     plan: Any
     settings: Any
     control: Any
+    counts: Any
     work: Any
     table: Any
     weights: Any
@@ -43,9 +47,15 @@ class Run(NamedTuple):
 @generic
 def run_of(work: Any, table: Any, control: Any, counts: Any) -> Any:
     """The run of one state."""
-    return Run(
-        plan=counts, settings=control, control=control, work=work, table=table, weights=work[work.shape[0] - 4], held=None
-    )
+    weights = work[work.shape[0] - 4]
+    return Run(counts, control, control, counts, work, table, weights, None)
+
+
+@generic
+def place(run: Any, row: int, lane: int) -> int:
+    """Where in `Run.counts` one of those of a lane is."""
+    where: int = num_lanes(load(run.control, TIME, 0)) * row + lane
+    return where
 
 
 # ---------------------------------------------------------------------------------------------- `plan`, integers
@@ -64,7 +74,7 @@ ENDS_AT_STAGE, MEAN_NORM, PROJECT_REPORTS, NO_INTERPOLATION, PLAIN_RATES, QUATER
 HOLDS, CONTROLLER, KEEPER, RELAXES = range(14, 18)
 PLAN_SIZE = 18
 
-# ---------------------------------------------------------------------------------------------- `counts` of one state, after it
+# ---------------------------------------------------------------------------------------------- `counts`, of one state after it
 
 STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES = range(PLAN_SIZE, PLAN_SIZE + 6)
 CONVERGENCE_FAILURES, Q_PROJECTIONS, U_PROJECTIONS, ITERATIONS = range(PLAN_SIZE + 6, PLAN_SIZE + 10)
@@ -77,7 +87,9 @@ FORCED, PASSES, CHANGED = range(PLAN_SIZE + 12, PLAN_SIZE + 15)
 PROJECTED = PLAN_SIZE + 15
 #: How many witnesses `witnesses` looks at after each step, 0 for none; below 0 the loop returns after each step, SUSPECT.
 WATCHES = PLAN_SIZE + 16
-COUNTS_SIZE = PLAN_SIZE + 17
+#: The number of the state that steps, below 0 for none, and what it failed by where its last attempt was in vain.
+STATE, FAILURE = PLAN_SIZE + 17, PLAN_SIZE + 18
+COUNTS_SIZE = PLAN_SIZE + 19
 
 # ---------------------------------------------------------------------------------------------- `control`, numbers
 
@@ -98,7 +110,10 @@ SIZE, ARRIVAL, CLIPPED, LIMITED, EVALUATED, ITERATED, APART = range(15, 22)
 TARGET = 22
 #: A time within the last step, at which y is wanted; up to where that step has been searched for events, and the first of them.
 AT, SOUGHT, EVENT = range(23, 26)
-CONTROL_SIZE = 26
+#: Of an attempt: 0, or NaN where it failed; its error; 1 where it has become a step, where nobody wants the rates at its end;
+#: and where surfaces may touch, what `errors.surprise` says.
+SOUND, NORM, TAKEN, LAST, SURPRISE = range(26, 31)
+CONTROL_SIZE = 31
 
 # ---------------------------------------------------------------------------------------------- rows of `work`
 

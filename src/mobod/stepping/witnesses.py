@@ -19,9 +19,9 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store
 from ..compiling import compiled, generic
-from .evaluate import evaluate, move, prescribe, project
+from .evaluate import evaluate, move, settle_between
 from .interpolation import interpolate
-from .record import PREVIOUS_TIME, PROJECT_REPORTS, PROJECTION, TIME, TOLERANCE, WATCHES
+from .record import PREVIOUS_TIME, TIME, WATCHES, run_of
 
 # of a row of the table: where the witness's routine is, the places of its integers and numbers, which changes of sign count,
 # and how far the record is to be realized for a difference, which takes the place of a rate
@@ -73,9 +73,7 @@ def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> boo
                 store(model.witness_numbers, SEEN * w + RATE_NOW, 0, load(model.witness_numbers, SEEN * w + RATE_BEFORE, 0))
         return False
     interpolate(model, work, control[PREVIOUS_TIME], control[TIME], near)
-    prescribe(model, counts)
-    if counts[PROJECT_REPORTS] != 0:
-        project(model, counts, counts[PROJECTION] | 1, control[TOLERANCE])
+    settle_between(model, run_of(work, work, control, counts), near, 1.0)
     sound = evaluate(model, counts) if how_far == WITH_RATES else move(model, counts)
     for w in range(n):
         at, row = SEEN * w, WIDTH * w

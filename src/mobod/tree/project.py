@@ -179,13 +179,6 @@ def begin_projection(block: Any, tolerance: float, least: int) -> None:
 
 
 @compiled
-def has_taken_steps(block: Any) -> bool:
-    """True if the last projection of a state took a step."""
-    model = attach(block)
-    return load(model.projection, ITERATIONS, 0) > 0.0
-
-
-@compiled
 def keep_outcome(block: Any, error: float, iterations: int) -> None:
     """Store the error reached and the number of iterations."""
     model = attach(block)

@@ -68,7 +68,7 @@ def attempt(model: Any, single: Any, crew: Any) -> Any:
     crew.queue[at.REALIZED] = 0
     who = integers1(words[BLOCK], steps.WHO)
     for lane in range(8):
-        who[lane] = 1 if crew.lanes[at.STATE, lane] >= 0 else 0
+        who[lane] = 1 if crew.lanes[rk.STATE, lane] >= 0 else 0
     store(numbers3(words[WIDE], MEASURES), names.SIZE, 0, h)
     store(control, rk.APART, 0, o)
     store(control, rk.EVALUATED, 0, o)

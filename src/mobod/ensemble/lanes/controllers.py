@@ -8,10 +8,10 @@ from ...algebra.scalar import load, load_lane, store, store_lane
 from ...compiling import apart, generic
 from ...stepping import record as rk
 from ...stepping.evaluate import evaluate
-from ...stepping.record import TIME, Y
+from ...stepping.record import EVALUATIONS, SOUND, STATE, TIME, Y
 from ...stepping.rows import set_rates, set_row
 from ...tree import sampling
-from .layout import DUE, EVALUATIONS, SAMPLE, SINGLE, SOUND, STATE
+from .layout import DUE, SAMPLE, SINGLE
 
 
 @generic

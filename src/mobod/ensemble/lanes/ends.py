@@ -8,8 +8,8 @@ from ...algebra.record import call_routine
 from ...algebra.scalar import load, store
 from ...compiling import apart, generic
 from ...stepping.evaluate import prescribe
-from ...stepping.record import AT, PREVIOUS_TIME, TIME
-from .layout import AT_HIGH, AT_LOW, DUE, HALT, HIGH, LOW, SIDE, TAKEN, TERMINATOR, VALUE, VALUE_BEFORE
+from ...stepping.record import AT, PREVIOUS_TIME, TAKEN, TIME
+from .layout import AT_HIGH, AT_LOW, DUE, HALT, HIGH, LOW, SIDE, TERMINATOR, VALUE, VALUE_BEFORE
 from .reports import put
 
 #: It is found to this part of the step.
@@ -29,14 +29,14 @@ def find_halts(model: Any, run: Any, marks: Any) -> None:
     plan, control = run.plan, run.control
     any_left = False
     for lane in range(8):
-        crossed = marks[TAKEN, 0, lane] > 0.0 and control[VALUE, 0, lane] > 0.0
+        crossed = control[TAKEN, 0, lane] > 0.0 and control[VALUE, 0, lane] > 0.0
         marks[DUE, 0, lane] = 1.0 if crossed else 0.0
         if crossed:
             control[LOW, 0, lane], control[HIGH, 0, lane] = control[PREVIOUS_TIME, 0, lane], control[TIME, 0, lane]
             control[AT_LOW, 0, lane], control[AT_HIGH, 0, lane] = control[VALUE_BEFORE, 0, lane], control[VALUE, 0, lane]
             control[SIDE, 0, lane] = 0.0
             any_left = True
-        elif marks[TAKEN, 0, lane] > 0.0:
+        elif control[TAKEN, 0, lane] > 0.0:
             control[VALUE_BEFORE, 0, lane] = control[VALUE, 0, lane]
     for number in range(100):
         if not any_left:
@@ -59,7 +59,7 @@ def find_halts(model: Any, run: Any, marks: Any) -> None:
                     control[AT, 0, lane] = middle
                     any_left = True
         if any_left:
-            put(model, run)
+            put(model, run, load(control, AT, 0))
             prescribe(model, plan)
             terminator(model, plan, control, VALUE)
             for lane in range(8):

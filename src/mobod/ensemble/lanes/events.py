@@ -9,13 +9,13 @@ from ...compiling import apart, generic
 from ...stepping import record as rk
 from ...stepping.evaluate import evaluate, move
 from ...stepping.event_search import LOST, begin_search, searching
-from ...stepping.record import AT, EVENT, PREVIOUS_TIME, TIME
+from ...stepping.record import AT, EVENT, PREVIOUS_TIME, STATE, TIME
 from ...stepping.rows import set_row
 from ...stepping.witnesses import AT_HIGH, BEFORE, HERE, RATE_BEFORE, RATE_HERE, SEEN, SHIFT
 from ..batch_memory import finish_steps
 from . import layout as at
-from .layout import HALT, LOOKS, SEEKS, STATE
-from .reports import settle_between
+from .layout import HALT, LOOKS, SEEKS
+from .reports import put_settled
 from .states import leave
 from .witnesses import ask
 
@@ -33,7 +33,7 @@ def _look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
         marks[LOOKS, 0, one] = 0.0
     control[AT, 0, lane] = time
     marks[LOOKS, 0, lane] = 2.0 if h != 0.0 else 1.0
-    settle_between(model, run, marks, LOOKS)
+    put_settled(model, run, marks, LOOKS)
     if h != 0.0 or plan[at.NEEDS_RATES] != 0:
         evaluate(model, plan, run.held)
     else:
@@ -82,7 +82,7 @@ def find_events(model: Any, crew: Any) -> bool:
         if _search(model, crew, lane, control[TIME, 0, lane]) == LOST:
             control[TIME, 0, lane], control[rk.STEP, 0, lane] = control[PREVIOUS_TIME, 0, lane], control[rk.SIZE, 0, lane]
             control[rk.LAST_ERROR, 0, lane] = 0.0
-            lanes[at.STEPS, lane] -= 1
+            lanes[rk.STEPS, lane] -= 1
             leave(lanes, lane, at.SUSPECT, False)
             any_lost = True
     return any_lost
@@ -117,7 +117,7 @@ def find_called(model: Any, crew: Any) -> bool:
         marks[at.DUE, 0, lane] = 1.0 if due else 0.0
         control[AT, 0, lane] = _next_call(control, lane) if due else control[TIME, 0, lane]
     crew.queue[at.REALIZED] = 0
-    settle_between(model, run, marks, at.DUE)
+    put_settled(model, run, marks, at.DUE)
     if model.measure_memory_size > 0 or model.bristle_rows > 0:
         evaluate(model, run.plan, run.held)
         for lane in range(8):

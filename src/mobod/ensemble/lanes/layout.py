@@ -10,16 +10,12 @@ import numpy as np
 from ...algebra.arrays import Array
 from ...stepping import record as rk
 
-# rows of `lanes`, integers of each lane: its state, -1 for none; its next report; then what is counted of the run, as in
-# `stepping.record`; what the last attempt's failure was; whether its run has ended, and how: see `states.leave`; whether its
-# last step is to be searched for events; and whether it waits for Python, or has to begin anew with what Python has done
-STATE, REPORT, STEPS, ATTEMPTS, EVALUATIONS, ERROR_FAILURES, REALIZATION_FAILURES, PROJECTION_FAILURES = range(8)
-CONVERGENCE_FAILURES, FAILURE, LEAVES, LEFT_AS, SEEKS, CALLS = range(8, 14)
-LANE_ROWS = 14
+# rows of `lanes`, integers of each lane: those of `counts` in `stepping.record`, and before them, where one state has its plan,
+# whether the run has ended, and how: see `states.leave`; whether its last step is to be searched for events; and whether it
+# waits for Python, or has to begin anew with what Python has done
+LEAVES, LEFT_AS, SEEKS, CALLS = range(4)
 #: What the last of them says beside 0.
 WAITING, ANEW = 1, 2
-#: From the places of counts of one state to these rows.
-OF_COUNTS = STEPS - rk.STEPS
 #: Columns of `outcome`: how the run ended, one of the statuses of `stepping.record`; reports made, and what else was
 #: counted, in the order of the lanes' rows.
 STATUS, ROWS = 0, 1
@@ -49,19 +45,17 @@ REACHED_SIZE = 4
 # it depends on; when the present interval without events began, and how far a step may go after the next
 STOP_AT, REPORT_AT, LEFT_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN, BEGAN, REACH = range(8)
 ONWARD_SIZE = 8
-# rows of `control` after those of `stepping.record`: the attempt's error, NaN where it failed, when the run ends, when what
-# terminates it becomes positive, the value of that at the step's beginning and last, the bracket of the time at which it is
-# zero with the values there, weighted, and which side was moved last; when the next controller is to be sampled; where surfaces
-# may touch, what `stepping.errors.surprise` says; when handlers are to be called, and when reporters
-NORM, SOUND, END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, SURPRISE, WAIT, REPORTER = range(
-    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 15
+# rows of `control` after those of `stepping.record`: when the run ends, when what terminates it becomes positive, the value of
+# that at the step's beginning and last, the bracket of the time at which it is zero with the values there, weighted, and which
+# side was moved last; when the next controller is to be sampled; when handlers are to be called, and when reporters
+END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, WAIT, REPORTER = range(
+    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 12
 )
-CONTROL_ROWS = rk.CONTROL_SIZE + 15
-# rows of `marks`: lanes that begin, 2 where handlers have acted, that end a step, that report, of whose state a part in Python
-# has raised an error, that are between the ends of their step, and at whose witnesses Python is to look: at 1 for values, at 2
-# for rates, too
-FRESH, TAKEN, DUE, RAISED, BETWEEN, LOOKS = range(6)
-MARK_ROWS = 6
+CONTROL_ROWS = rk.CONTROL_SIZE + 12
+# rows of `marks`: lanes that begin, 2 where handlers have acted, that report, of whose state a part in Python has raised an
+# error, that are between the ends of their step, and at whose witnesses Python is to look: at 1 for values, at 2 for rates, too
+FRESH, DUE, RAISED, BETWEEN, LOOKS = range(5)
+MARK_ROWS = 5
 # places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, 1 where values of witnesses
 # need accelerations, 1 where neither they nor their rates do, and where the plan of the record of one state begins, in which
 # controllers are sampled

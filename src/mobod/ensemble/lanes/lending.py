@@ -117,7 +117,7 @@ class Lender:
 
     def busy(self) -> list[int]:
         """The lanes that have states."""
-        return [lane for lane, i in enumerate(self._lanes[layout.STATE].tolist()) if i >= 0]
+        return [lane for lane, i in enumerate(self._lanes[rk.STATE].tolist()) if i >= 0]
 
     def lend(self, lane: int, back: float = 0.0) -> State:
         """The state of a lane, at VELOCITY; its forces are zero."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra.scalar import load, load_lane, store, where
+from ...algebra.scalar import load, load_lane
 from ...compiling import apart, generic
-from ...stepping.evaluate import prescribe, project_lanes
-from ...stepping.interpolation import interpolate, interpolate_linearly
-from ...stepping.record import AT, EVENT, PREVIOUS_TIME, PROJECT_REPORTS, TIME, TOLERANCE
-from .layout import BETWEEN, CONTACT, DUE, HALT, METHOD, REPORT, STATE
+from ...stepping.evaluate import settle_between
+from ...stepping.interpolation import interpolate_linearly
+from ...stepping.method.method import interpolate
+from ...stepping.record import AT, EVENT, PREVIOUS_TIME, REPORT, STATE, TIME
+from .layout import CONTACT, DUE, HALT, METHOD
 
 
 @generic
@@ -30,37 +31,26 @@ def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
 
 
 @apart
-def put(model: Any, run: Any) -> None:
-    """y of lanes at their times AT, within their last steps or at the ends of these, into the record."""
-    control, work = run.control, run.work
-    previous, time, at = load(control, PREVIOUS_TIME, 0), load(control, TIME, 0), load(control, AT, 0)
+def put(model: Any, run: Any, at: Any) -> None:
+    """y of lanes at times, within their last steps or at the ends of these, into the record."""
     if run.plan[METHOD] == CONTACT:
-        interpolate_linearly(model, work, previous, time, at)
+        interpolate_linearly(model, run.work, load(run.control, PREVIOUS_TIME, 0), load(run.control, TIME, 0), at)
     else:
-        interpolate(model, work, previous, time, at)
+        interpolate(model, run, at)
 
 
 @apart
-def settle_between(model: Any, run: Any, marks: Any, mark: int) -> None:
+def put_settled(model: Any, run: Any, marks: Any, mark: int) -> None:
     """The record at lanes' times AT: `put`, with what is prescribed there; lanes that are marked are projected."""
-    plan, control = run.plan, run.control
-    at, time = load(control, AT, 0), load(control, TIME, 0)
-    put(model, run)
-    prescribe(model, plan)
-    if plan[PROJECT_REPORTS] != 0:
-        between = where(at < time, where(load(marks, mark, 0) > 0.0, 1.0, 0.0 * at), 0.0 * at)
-        store(marks, BETWEEN, 0, between)
-        any_between = False
-        for lane in range(8):
-            any_between = any_between or marks[BETWEEN, 0, lane] > 0.0
-        if any_between:
-            project_lanes(model, plan, between, 1.0, run.settings[TOLERANCE])
+    at = load(run.control, AT, 0)
+    put(model, run, at)
+    settle_between(model, run, at, load(marks, mark, 0))
 
 
 @apart
 def report(model: Any, run: Any, lanes: Any, marks: Any, first: int, results: Any) -> None:
     """A report of each lane that is marked, into its row of the results."""
-    settle_between(model, run, marks, DUE)
+    put_settled(model, run, marks, DUE)
     for lane in range(8):
         if marks[DUE, 0, lane] > 0.0:
             s, k = lanes[STATE, lane], lanes[REPORT, lane]

@@ -9,40 +9,26 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.record import attach
-from ...algebra.scalar import load, store, zero
+from ...algebra.scalar import load, zero
 from ...compiling import compiled, generic
 from ...stepping import record as rk
-from ...stepping.controller import accept, propose, refuse
-from ...stepping.errors import error_norm, surprise
-from ...stepping.evaluate import evaluate, move, prescribe, project_lanes
-from ...stepping.limits import COARSEST, SURPRISE, limit_steps
+from ...stepping.attempts import attempts_of
+from ...stepping.controller import propose
+from ...stepping.evaluate import evaluate, move
+from ...stepping.limits import limit_steps
 from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_euler2, verlet
-from ...stepping.record import ACCURACY, AT, EVENT, FINAL_TIME, TIME, Y
+from ...stepping.method.method import Method
+from ...stepping.record import AT, EVENT, FINAL_TIME, SOUND, STATE, TAKEN, TIME, Y
 from ...stepping.rows import set_row, shift
 from ...tree import sampling
 from ..batch_memory import begin_steps, finish_steps, undo_beginning
-from ..chunks import NONE, begin_work, finish, leave_work, next_call
+from ..chunks import NONE, begin_work, finish as finish_work, leave_work, next_call
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
 from .events import find_called, find_events
-from .layout import (
-    DUE,
-    END,
-    FRESH,
-    HALT,
-    METHOD,
-    NORM,
-    RAISED,
-    SOUND,
-    STATE,
-    TAKEN,
-    TERMINATED,
-    TERMINATOR,
-    VALUE,
-    WAIT,
-)
-from .reports import find_due, put, report
+from .layout import DUE, END, FRESH, HALT, METHOD, RAISED, TERMINATED, TERMINATOR, VALUE, WAIT
+from .reports import find_due, put_settled, report
 from .starts import begin
 from .states import leave, refill, retire, take
 from .witnesses import find_suspects, is_near, look
@@ -69,6 +55,9 @@ def attempt(model: Any, single: Any, crew: Any) -> Any:
     return sound
 
 
+judge, settle_one = attempts_of(Method(attempt))
+
+
 @generic
 def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
     """Free lanes take the next states, which are FRESH, as are those that go on from an event: whether some are; any states."""
@@ -89,7 +78,7 @@ def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
         if s >= 0:
             take(model, lane, s, crew, data)
             marks[FRESH, 0, lane] = fresh
-            marks[RAISED, 0, lane], marks[TAKEN, 0, lane] = 0.0, 1.0
+            marks[RAISED, 0, lane], crew.run.control[TAKEN, 0, lane] = 0.0, 1.0
             any_fresh = True
         any_busy = any_busy or lanes[STATE, lane] >= 0
     return any_fresh, any_busy
@@ -107,7 +96,7 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
                 sampling.begin_sampling(single)
                 keep_memory(model, single, lane)
             begun = settings[rk.FIXED_STEP] > 0.0 or control[rk.STEP, 0, lane] > 0.0
-            lanes[at.EVALUATIONS, lane] += 1 if begun else 3 if plan[rk.LIMITER] != 0 else 2
+            lanes[rk.EVALUATIONS, lane] += 1 if begun else 3 if plan[rk.LIMITER] != 0 else 2
     begin(model, run, marks, crew.watched, crew.seen, crew.remembered, crew.kept)
     crew.queue[at.REALIZED] = 1
     for lane in range(8):
@@ -151,7 +140,7 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
             end = times[lanes[STATE, lane] if times.shape[0] > 1 else 0, reports - 1]
         if control[at.REPORTER, 0, lane] <= end:  # which come first
             continue
-        if reports > 0 and lanes[at.REPORT, lane] == reports:
+        if reports > 0 and lanes[rk.REPORT, lane] == reports:
             control[AT, 0, lane] = end
             leave(lanes, lane, rk.REACHED, True)
             any_free = True
@@ -167,7 +156,7 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
 def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
     """End the runs that a function has ended within the last step; whether there were such."""
     run, lanes, marks = crew.run, crew.lanes, crew.marks
-    plan, control, any_halt = run.plan, run.control, False
+    control, any_halt = run.control, False
     for lane in range(8):
         halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= min(control[TIME, 0, lane], control[EVENT, 0, lane])
         marks[DUE, 0, lane] = 1.0 if halts else 0.0
@@ -175,10 +164,7 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
         any_halt = any_halt or halts
     if any_halt:
         crew.queue[at.REALIZED] = 0
-        put(model, run)
-        prescribe(model, plan)
-        if plan[rk.PROJECT_REPORTS] != 0:
-            project_lanes(model, plan, load(marks, DUE, 0), 1.0, run.settings[rk.TOLERANCE])
+        put_settled(model, run, marks, DUE)
         for lane in range(8):
             if marks[DUE, 0, lane] > 0.0:
                 leave(lanes, lane, TERMINATED, True)
@@ -203,7 +189,7 @@ def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
     """Sample the controllers that are due; whether a run ends by that."""
     marks, any_free = crew.marks, False
     if sample(model, single, crew.run, crew.lanes, marks, crew.own, crew.own_of_single):
-        look(model, crew.watched, crew.seen, marks, DUE, True)
+        look(model, crew.watched, crew.seen, marks, load(marks, DUE, 0), False, True)
         for lane in range(8):
             if marks[DUE, 0, lane] < 0.0:
                 leave(crew.lanes, lane, int(1.0 - marks[DUE, 0, lane]), False)
@@ -214,8 +200,8 @@ def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
 
 
 @generic
-def attempt_steps(model: Any, single: Any, crew: Any, data: Any) -> None:
-    """An attempt at a step in each lane: NORM is its error, SOUND not 0 where rates were not finite."""
+def plan_steps(model: Any, crew: Any, data: Any) -> None:
+    """Choose the sizes of the next attempts."""
     run, control = crew.run, crew.run.control
     settings, reports = run.settings, data.times.shape[1]
     for lane in range(8):
@@ -227,20 +213,17 @@ def attempt_steps(model: Any, single: Any, crew: Any, data: Any) -> None:
         if model.num_controllers > 0:
             final = min(final, control[at.SAMPLE, 0, lane])
         control[FINAL_TIME, 0, lane] = final
-        propose(run, lane, final)
+        propose(model, run, lane, final)
+        control[rk.LAST, 0, lane] = 0.0
         if crew.lanes[STATE, lane] < 0:
             control[rk.SIZE, 0, lane] = 0.0
-    begin_steps(model, crew.marks, TAKEN, crew.kept)
-    store(control, SOUND, 0, attempt(model, single, crew))
-    if settings[rk.FIXED_STEP] > 0.0:
-        store(control, NORM, 0, zero(load(control, TIME, 0)))
-    else:
-        store(control, NORM, 0, error_norm(model, run.work, run.weights, run.plan[rk.MEAN_NORM]))
+        elif is_last(model, crew, data, lane):
+            control[rk.LAST, 0, lane] = 1.0
 
 
 @generic
 def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
-    """True if nobody wants the rates at the end of the step that is tried: the run ends there, or others are, by a sample."""
+    """True if nobody wants the rates at the end of the next step: the run ends there, or others are, by a sample."""
     plan, control, times = crew.run.plan, crew.run.control, data.times
     watches = crew.watched.shape[0] > 0
     if (watches and plan[at.BY_SPEEDS] == 0) or plan[rk.PRESCRIBER] != 0 or plan[rk.LIMITER] != 0:
@@ -251,126 +234,59 @@ def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
         return False
     if plan[METHOD] == at.CONTACT or plan[TERMINATOR] != 0 or crew.remembered.shape[0] > 0 or model.bristle_rows > 0:
         return False
-    s, k = crew.lanes[STATE, lane], crew.lanes[at.REPORT, lane]
+    s, k = crew.lanes[STATE, lane], crew.lanes[rk.REPORT, lane]
     return k >= times.shape[1] or times[s if times.shape[0] > 1 else 0, k] >= control[rk.ARRIVAL, 0, lane]
 
 
 @generic
-def fails(crew: Any, lane: int, failure: int) -> None:
-    """A lane's attempt is in vain."""
-    crew.marks[TAKEN, 0, lane] = 0.0
-    crew.lanes[at.FAILURE, lane] = failure
-    crew.run.control[NORM, 0, lane] = 1e300
+def finish(model: Any, crew: Any, realized: bool) -> None:
+    """Steps that are TAKEN have ended, where the record is *realized* or nobody wanted it.
 
-
-@generic
-def judge(model: Any, crew: Any, data: Any) -> Any:
-    """Mark as TAKEN the lanes whose attempt is a step, with its end projected and realized.
-
-    Whether there are such, and whether witnesses have been looked at there.
+    Steps that are to be searched for events need accelerations at their ends, others' witnesses speeds alone.
     """
-    run, lanes, marks = crew.run, crew.lanes, crew.marks
-    control, accuracy = run.control, run.settings[ACCURACY]
-    any_taken = any_going = False
-    for lane in range(8):
-        marks[TAKEN, 0, lane] = 0.0
-        if lanes[STATE, lane] < 0:
-            continue
-        lanes[at.ATTEMPTS, lane] += 1
-        lanes[at.EVALUATIONS, lane] += int(control[rk.EVALUATED, 0, lane])
-        lanes[at.FAILURE, lane] = rk.ERROR_FAILURES
-        if not control[SOUND, 0, lane] == 0.0:
-            fails(crew, lane, rk.REALIZATION_FAILURES)
-        elif control[rk.APART, 0, lane] > 0.0:
-            fails(crew, lane, rk.CONVERGENCE_FAILURES)
-        elif control[NORM, 0, lane] <= accuracy:
-            marks[TAKEN, 0, lane] = 1.0
-            any_taken = True
-            any_going = any_going or not is_last(model, crew, data, lane)
-    looked = any_taken and arrive(model, crew, data, any_going)
-    return any_taken, looked
-
-
-@generic
-def arrive(model: Any, crew: Any, data: Any, any_going: bool) -> bool:
-    """Project the ends of steps, and realize those where a run goes on; those where that fails are not TAKEN.
-
-    Where nobody wants more, only as far as witnesses need it: whether they have been looked at there.
-    """
-    run, lanes, marks = crew.run, crew.lanes, crew.marks
-    plan, settings, control = run.plan, run.settings, run.control
-    taken, looks = load(marks, TAKEN, 0), plan[rk.LIMITER] != 0 and plan[rk.ENDS_AT_STAGE] == 0
-    projects = plan[rk.PROJECTOR] != 0 or plan[rk.QUATERNIONS] != 0
-    if projects:
-        store(control, SOUND, 0, project_lanes(model, plan, taken, 1.0, settings[rk.TOLERANCE]))
+    run, control, taken = crew.run, crew.run.control, load(crew.run.control, TAKEN, 0)
+    by_speeds = crew.watched.shape[0] > 0 and not realized
+    if by_speeds:
+        move(model, run.plan)
+        look(model, crew.watched, crew.seen, crew.marks, taken, False, False)
+        any_suspect = False
         for lane in range(8):
-            if control[SOUND, 0, lane] > 0.0:
-                fails(crew, lane, rk.PROJECTION_FAILURES)
-    if not (plan[rk.ENDS_AT_STAGE] == 0 or projects):
-        return False
-    if not any_going:
-        return crew.watched.shape[0] > 0 and look_by_speeds(model, crew)
-    store(control, SOUND, 0, evaluate(model, plan, run.held))
-    if looks:
-        h, most = load(control, rk.SIZE, 0), SURPRISE / max(1.0, settings[ACCURACY] / COARSEST)
-        store(control, at.SURPRISE, 0, surprise(model, run.work, run.weights, plan[rk.FORESEEN], h) / most)
-    for lane in range(8):
-        if marks[TAKEN, 0, lane] > 0.0 and not is_last(model, crew, data, lane):
-            lanes[at.EVALUATIONS, lane] += 1
-            if not control[SOUND, 0, lane] == 0.0:
-                fails(crew, lane, rk.REALIZATION_FAILURES)
-            elif looks:
-                if not control[at.SURPRISE, 0, lane] <= control[NORM, 0, lane]:
-                    control[NORM, 0, lane] = control[at.SURPRISE, 0, lane]
-                if not control[NORM, 0, lane] <= settings[ACCURACY]:
-                    marks[TAKEN, 0, lane] = 0.0
-    crew.queue[at.REALIZED] = 1 if plan[TERMINATOR] == 0 else 0
-    for lane in range(8):
-        if lanes[STATE, lane] >= 0 and not marks[TAKEN, 0, lane] > 0.0:
-            crew.queue[at.REALIZED] = 0
-    return False
+            if control[TAKEN, 0, lane] > 0.0:
+                suspect, _ = find_suspects(lane, crew.watched, crew.seen, control[rk.SIZE, 0, lane])
+                any_suspect = any_suspect or suspect
+        if any_suspect:
+            evaluate(model, run.plan, run.held)
+    if run.plan[METHOD] == at.CONTACT:
+        crew.queue[at.REALIZED] = 1 if realized and run.plan[TERMINATOR] == 0 else 0
+        for lane in range(8):
+            if crew.lanes[STATE, lane] >= 0 and not control[TAKEN, 0, lane] > 0.0:
+                crew.queue[at.REALIZED] = 0
+    finish_steps(model, control, TAKEN, crew.kept)
+    if not by_speeds:
+        look(model, crew.watched, crew.seen, crew.marks, taken, False, False)
+    shift(model, run.work, taken)
 
 
 @generic
-def look_by_speeds(model: Any, crew: Any) -> bool:
-    """Look at witnesses that need no accelerations where steps end; steps that are to be searched need them: true."""
-    run, marks, any_suspect = crew.run, crew.marks, False
-    move(model, run.plan)
-    look(model, crew.watched, crew.seen, marks, TAKEN, False)
-    for lane in range(8):
-        if marks[TAKEN, 0, lane] > 0.0:
-            suspect, _ = find_suspects(lane, crew.watched, crew.seen, run.control[rk.SIZE, 0, lane])
-            any_suspect = any_suspect or suspect
-    if any_suspect:
-        evaluate(model, run.plan, run.held)
-    return True
-
-
-@generic
-def settle(model: Any, crew: Any, data: Any) -> None:
+def settle(model: Any, crew: Any, data: Any, controlled: bool) -> None:
     """Attempts become steps, or are refused."""
-    run, lanes, marks, control = crew.run, crew.lanes, crew.marks, crew.run.control
-    controlled, any_free = not run.settings[rk.FIXED_STEP] > 0.0, False
+    run, lanes, control, any_free = crew.run, crew.lanes, crew.run.control, False
     for lane in range(8):
         if lanes[STATE, lane] < 0:
             continue
-        if marks[TAKEN, 0, lane] > 0.0:
+        suspect = alone = False
+        if control[TAKEN, 0, lane] > 0.0:
             suspect, alone = find_suspects(lane, crew.watched, crew.seen, control[rk.SIZE, 0, lane])
-            if alone:
-                marks[TAKEN, 0, lane] = 0.0
-                lanes[at.ATTEMPTS, lane] -= 1
-                lanes[at.EVALUATIONS, lane] -= int(control[rk.EVALUATED, 0, lane])
-                leave(lanes, lane, at.SUSPECT, False)
-            else:
-                accept(run, lane, control[NORM, 0, lane], controlled)
-                lanes[at.STEPS, lane] += 1
-                lanes[at.SEEKS, lane] = 1 if suspect else 0
-        elif marks[RAISED, 0, lane] > 0.0:  # shorter steps would meet the same
+        if alone:
+            control[TAKEN, 0, lane] = 0.0
+            lanes[rk.ATTEMPTS, lane] -= 1
+            lanes[rk.EVALUATIONS, lane] -= int(control[rk.EVALUATED, 0, lane])
+            leave(lanes, lane, at.SUSPECT, False)
+        elif not control[TAKEN, 0, lane] > 0.0 and crew.marks[RAISED, 0, lane] > 0.0:  # shorter steps would meet the same
             leave(lanes, lane, rk.NOT_FINITE, False)
         else:
-            failure = lanes[at.FAILURE, lane]
-            lanes[failure + at.OF_COUNTS, lane] += 1
-            status = refuse(run, lane, control[NORM, 0, lane], failure)
+            lanes[at.SEEKS, lane] = 1 if suspect else 0
+            status = settle_one(model, run, lane, controlled)
             if status != rk.REACHED:
                 leave(lanes, lane, status, False)
         if lanes[at.LEAVES, lane] > 0:
@@ -388,11 +304,12 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
     """
     number = begin_work(worker, chunks, calls)
     model, single = attach(block), attach(single_block)
-    queue, marks = crew.queue, crew.marks
+    queue, control = crew.queue, crew.run.control
+    controlled = not crew.run.settings[rk.FIXED_STEP] > 0.0
     for _ in range(queue[at.LIMIT]):
         any_fresh, any_busy = fill(model, crew, data, chunks, worker)
         if not any_busy:
-            finish(chunks, queue[at.ENDED])
+            finish_work(chunks, queue[at.ENDED])
             number = next_call(worker, chunks, calls, number)
             if number == NONE:
                 return at.FINISHED
@@ -412,18 +329,16 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
             any_free = take_samples(model, single, crew, data)
         if any_free:
             continue
-        attempt_steps(model, single, crew, data)
-        any_taken, looked = judge(model, crew, data)
+        plan_steps(model, crew, data)
+        begin_steps(model, control, TAKEN, crew.kept)
+        any_taken, realized = judge(model, crew.run, attempt(model, single, crew), controlled)
         if any_taken:
-            finish_steps(model, marks, TAKEN, crew.kept)
-            if not looked:
-                look(model, crew.watched, crew.seen, marks, TAKEN, False)
-            shift(model, crew.run.work, load(marks, TAKEN, 0))
-        settle(model, crew, data)
+            finish(model, crew, realized)
+        settle(model, crew, data, controlled)
         if any_taken:
-            limit_steps(model, crew.run, load(marks, TAKEN, 0))
+            limit_steps(model, crew.run, load(control, TAKEN, 0))
             if crew.run.plan[TERMINATOR] != 0:
-                terminator(model, crew.run.plan, crew.run.control, VALUE)
-                find_halts(model, crew.run, marks)
+                terminator(model, crew.run.plan, control, VALUE)
+                find_halts(model, crew.run, crew.marks)
     leave_work(worker, chunks)
     return at.UNFINISHED

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra.scalar import load, load_lane, num_lanes, store, where, zero
+from ...algebra.order import smaller
+from ...algebra.scalar import load, load_lane, num_lanes, one, store, where, zero
 from ...compiling import apart
 from ...stepping.beginning import choose_first_step
-from ...stepping.evaluate import evaluate, prescribe, project_lanes
+from ...stepping.evaluate import ALWAYS, evaluate, prescribe, project
 from ...stepping.limits import limit_steps
-from ...stepping.record import FIXED_STEP, LIMITER, PROJECTOR, QUATERNIONS, STEP, TIME, TOLERANCE, Y
+from ...stepping.record import FIXED_STEP, LIMITER, SOUND, STEP, TIME, TOLERANCE, Y
 from ...stepping.rows import set_row, shift
 from ..batch_memory import begin_measures, finish_steps
-from .layout import FRESH, SOUND
+from .layout import FRESH
 from .witnesses import look
 
 
@@ -23,18 +24,15 @@ def begin(model: Any, run: Any, marks: Any, watched: Any, seen: Any, remembered:
     fresh = load(marks, FRESH, 0)
     set_row(model, work, Y, load(control, TIME, 0))
     prescribe(model, plan)
-    missed = zero(fresh)
-    if plan[PROJECTOR] != 0:
-        missed = project_lanes(model, plan, fresh, 0.0, settings[TOLERANCE])
-    if plan[PROJECTOR] != 0 or plan[QUATERNIONS] != 0:
-        missed = missed + project_lanes(model, plan, fresh, 1.0, settings[TOLERANCE])
+    missed = smaller(project(model, plan, fresh, 0, settings[TOLERANCE]), zero(fresh))
+    missed = smaller(project(model, plan, fresh, ALWAYS, settings[TOLERANCE]), missed)
     sound = evaluate(model, plan, held)
     if remembered.shape[0] > 0 and begin_measures(model, remembered, marks, FRESH, kept):
         sound = evaluate(model, plan, held)  # on which rates may depend
     finish_steps(model, marks, FRESH, kept)
-    sound = where(missed > 0.0, missed, where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
+    sound = where(missed < 0.0, one(missed), where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
     store(control, SOUND, 0, sound)
-    look(model, watched, seen, marks, FRESH, False)
+    look(model, watched, seen, marks, fresh, True, False)
     able = where(sound == 0.0, fresh, zero(fresh))  # the others are left as they were
     shift(model, work, able)
     shift(model, work, able)

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra.scalar import load_lane
+from ...algebra.scalar import load_lane, store_lane
 from ...compiling import apart, generic
 from ...stepping import record as rk
-from ...stepping.record import AT, EVENT, LAST_ERROR, MIN_STEP, PREVIOUS_TIME, REACHED, STEP, STRAIN, TIME, Y
+from ...stepping.record import (
+    AT,
+    EVENT,
+    LAST_ERROR,
+    MIN_STEP,
+    PREVIOUS_TIME,
+    REACHED,
+    REPORT,
+    STATE,
+    STEP,
+    STEPS,
+    STRAIN,
+    TIME,
+    Y,
+)
 from ..batch_memory import put_memory, take_memory
 from ..chunks import ITEMS, end_of, take as next_chunk
 from .contact import put_impulses, take_impulses
@@ -19,7 +33,6 @@ from .layout import (
     ENDED,
     FIRST_ROW,
     HALT,
-    LANE_ROWS,
     LAST_PART,
     LAST_SIZE,
     LAST_STRAIN,
@@ -30,14 +43,14 @@ from .layout import (
     NEXT_PART,
     NEXT_SIZE,
     NEXT_STRAIN,
+    NUM_STEPS,
     OUTCOMES,
     REACH,
     REACHED_TIME,
-    REPORT,
     REPORT_AT,
     REPORTER,
     ROWS,
-    STATE,
+    SEEKS,
     STATUS,
     STOP,
     STOP_AT,
@@ -48,7 +61,7 @@ from .layout import (
 )
 
 #: The resolution of time, as a part of the run's end time.
-_RESOLUTION = 2.0**-52
+RESOLUTION = 2.0**-52
 #: A kernel that named NumPy here would not be cached: its fingerprint would meet `numpy.max`, which cannot be hashed.
 _NEVER, _NOT_A_NUMBER = float("inf"), float("nan")
 
@@ -63,10 +76,50 @@ def refill(queue: Any, chunks: Any, worker: int) -> None:
 
 
 @generic
+def take_y(model: Any, work: Any, lane: int, s: int, data: Any) -> None:
+    """y of state *s* into the row of a lane."""
+    u, z = model.nq, model.nq + model.nu
+    particles = z + model.nz
+    for i in range(u):
+        store_lane(work, Y, i, lane, data.q[s, i])
+    for i in range(model.nu):
+        store_lane(work, Y, u + i, lane, data.u[s, i])
+    for i in range(model.nz):
+        store_lane(work, Y, z + i, lane, data.z[s, i])
+    for i in range(2 * model.particle_size):
+        store_lane(work, Y, particles + i, lane, data.particles[s, i])
+
+
+@generic
+def put_number_of_y(model: Any, data: Any, s: int, i: int, y: float) -> None:
+    """Number *i* of the y of state *s* is *y*."""
+    u, z = model.nq, model.nq + model.nu
+    particles = z + model.nz
+    if i < u:
+        data.q[s, i] = y
+    elif i < z:
+        data.u[s, i - u] = y
+    elif i < particles:
+        data.z[s, i - z] = y
+    else:
+        data.particles[s, i - particles] = y
+
+
+@generic
+def put_outcome(run: Any, lane: int, data: Any, s: int, status: int) -> None:
+    """Keep the status with which the run of state *s* has ended, and what has been counted of it."""
+    data.outcome[s, STATUS] = status
+    data.outcome[s, ROWS] = run.counts[rk.place(run, REPORT, lane)]
+    for k in range(OUTCOMES - NUM_STEPS):
+        data.outcome[s, NUM_STEPS + k] = run.counts[rk.place(run, STEPS + k, lane)]
+
+
+@generic
 def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     """Load state *s* into a lane; where it goes *onward*, with its counts and step sizes."""
     control, work, settings, lanes, onward = crew.run.control, crew.run.work, crew.run.settings, crew.lanes, data.onward
-    for row in range(STATE, LANE_ROWS):
+    lanes[LEAVES, lane] = lanes[LEFT_AS, lane] = lanes[SEEKS, lane] = lanes[CALLS, lane] = 0
+    for row in range(rk.PLAN_SIZE, rk.COUNTS_SIZE):
         lanes[row, lane] = 0
     lanes[STATE, lane] = s
     control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = data.time[s, 0]
@@ -82,21 +135,12 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
             control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
         else:
             onward[s, BEGAN], onward[s, REACH] = data.time[s, 0], 0.0
-        for k in range(OUTCOMES - ROWS):
-            lanes[REPORT + k, lane] = data.outcome[s, ROWS + k]
+        lanes[REPORT, lane] = data.outcome[s, ROWS]
+        for k in range(OUTCOMES - NUM_STEPS):
+            lanes[STEPS + k, lane] = data.outcome[s, NUM_STEPS + k]
     control[END, 0, lane] = data.end[s]
-    control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], _RESOLUTION * abs(data.end[s]))
-    for i in range(model.nq):
-        work[Y, i, lane] = data.q[s, i]
-    at = model.nq
-    for i in range(model.nu):
-        work[Y, at + i, lane] = data.u[s, i]
-    at += model.nu
-    for i in range(model.nz):
-        work[Y, at + i, lane] = data.z[s, i]
-    at += model.nz
-    for i in range(2 * model.particle_size):
-        work[Y, at + i, lane] = data.particles[s, i]
+    control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], RESOLUTION * abs(data.end[s]))
+    take_y(model, work, lane, s, data)
     if data.forces.shape[0] > s:
         for i in range(model.nu):
             crew.run.held[i, 0, lane] = data.forces[s, i]
@@ -149,27 +193,17 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
         data.onward[s, LEFT_AT] = at if goes_on or status == REACHED else _NOT_A_NUMBER
         data.onward[s, NEXT_SIZE] = control[STEP, 0, lane]
         data.onward[s, NEXT_PART], data.onward[s, NEXT_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
-    n, m = model.nq, model.nq + model.nu
     for i in range(model.ny):
         y = work[rk.Y_PREVIOUS if status == SUSPECT else Y, i, lane]
         if inside and (status == TERMINATED or status == CALLED):
             y = load_lane(model.y, i, 0, lane)
         elif inside:
             y = data.results[s - first, lanes[REPORT, lane] - 1, i]
-        if i < n:
-            data.q[s, i] = y
-        elif i < m:
-            data.u[s, i - n] = y
-        elif i < m + model.nz:
-            data.z[s, i - m] = y
-        else:
-            data.particles[s, i - m - model.nz] = y
+        put_number_of_y(model, data, s, i, y)
     put_memory(model, lane, data.memory, s)
     if crew.spaces.shape[0] > 0:
         put_impulses(crew, lane, s, data)
-    data.outcome[s, STATUS] = status
-    for k in range(OUTCOMES - ROWS):
-        data.outcome[s, ROWS + k] = lanes[REPORT + k, lane]
+    put_outcome(crew.run, lane, data, s, status)
     if status == CALLED:
         lanes[LEAVES, lane], lanes[CALLS, lane] = 0, WAITING
     else:

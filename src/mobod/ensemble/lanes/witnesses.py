@@ -10,7 +10,7 @@ from ...compiling import generic
 from ...stepping import witnesses as watching
 from ...stepping.record import Y
 from ...stepping.witnesses import BEFORE, NOW, RATE_BEFORE, RATE_NOW, ROUNDING, SEEN, SHIFT, WINDOW
-from .layout import FRESH, LOOKS
+from .layout import LOOKS
 
 #: After the columns of `stepping.witnesses`: 1 of contacts, of which a run begins alone where the witness may come to zero
 #: within two of its windows, or is there already; and 1 where a run of one state finds the event, as the witness is a bound.
@@ -27,19 +27,18 @@ def ask(model: Any, watched: Any, w: int) -> None:
 
 
 @generic
-def look(model: Any, watched: Any, seen: Any, marks: Any, mark: int, again: bool) -> None:
-    """Values and rates of all witnesses of lanes that are marked, of a record that is realized; those before are kept.
+def look(model: Any, watched: Any, seen: Any, marks: Any, chosen: Any, begins: bool, again: bool) -> None:
+    """Values and rates of all witnesses of lanes that are *chosen*, of a record that is realized; those before are kept.
 
-    *Again* where rates have changed since, as by a sample: of those that Python does not compute.
+    A run *begins*; *again* where rates have changed since, as by a sample: of those that Python does not compute.
     """
-    chosen = load(marks, mark, 0)
     store(marks, LOOKS, 0, where(chosen > 0.0, 2.0, 0.0 * chosen))
     for w in range(watched.shape[0]):
         if again and watched[w, watching.DIFFERS] != 0:
             continue
         ask(model, watched, w)
         shift = load(seen, SEEN * w + SHIFT, 0)
-        if mark == FRESH and watched[w, NEAR] != 0 and watched[w, IS_BOUND] == 0:
+        if begins and watched[w, NEAR] != 0 and watched[w, IS_BOUND] == 0:
             gap = load(model.witness_values, 0, 0)
             shift = where(chosen > 0.0, where(gap < _LEAST_GAP, _LEAST_GAP - gap, zero(gap)), shift)
             store(seen, SEEN * w + SHIFT, 0, shift)

@@ -19,7 +19,7 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.record import call_routine
-from ...algebra.scalar import load, load_lane, num_lanes, sqrt, store, store_lane
+from ...algebra.scalar import load, load_lane, num_lanes, sqrt, store, store_lane, where, zero
 from ...compiling import apart, generic, routine
 from ...contact.access import BOX, DIMENSIONS, load3_lane, number_of, orientation, origin, store3_lane, three_of
 from ...contact.shape import CAPSULE, CYLINDER, HALF_SPACE, HEIGHT_FIELD, SPHERE, TORUS
@@ -295,12 +295,14 @@ def limit_step(model: Any, first: int, end: int) -> int:
 
 
 @generic
-def permitted_step(model: Any, address: int, part: float, h: float) -> float:
-    """The longest step up to *h* that surfaces permit; `limit_step` is at *address*."""
-    store(model.contact_sum, 0, PART, part)
-    store(model.contact_sum, 0, STEP, min(h, NEVER))
+def permitted_step(model: Any, address: int, part: float, h: Any) -> Any:
+    """The longest step up to *h*, which may be 0, in which no two surfaces go deeper into each other than by a *part*.
+
+    That is of the smaller one. The record is realized at the step's beginning; `limit_step` is at *address*.
+    """
+    most = where(h < NEVER, h, NEVER + zero(h))
+    store(model.contact_sum, 0, PART, part + zero(h))
+    store(model.contact_sum, 0, STEP, most)
     call_routine(address, model, 0, model.num_contact_elements)
     permitted = load(model.contact_sum, 0, STEP)
-    if permitted < min(h, NEVER):
-        return permitted
-    return h
+    return where(permitted < most, permitted, h)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from ...algebra.scalar import load
 from ...compiling import generic
 from .. import controller, interpolation, limits
 from ..errors import error_norm
@@ -13,39 +14,15 @@ from ..rows import set_rate
 
 
 @generic
-def plan(model: Any, run: Any, end: float) -> None:
-    """Choose the size of the next attempt, which ends at *end* at the latest, by the errors of those before."""
-    controller.propose(run, 0, end)
-
-
-@generic
-def find_error(model: Any, run: Any) -> float:
+def find_error(model: Any, run: Any) -> Any:
     """The error of an attempt whose end is in the record, to be compared with the accuracy."""
     return error_norm(model, run.work, run.weights, run.plan[MEAN_NORM])
 
 
 @generic
-def accept(model: Any, run: Any, error: float, controlled: bool) -> None:
-    """An attempt has become a step, whose end is realized and in the rows."""
-    controller.accept(run, 0, error, controlled)
-
-
-@generic
-def refuse(model: Any, run: Any, error: float, failure: int) -> int:
-    """An attempt was in vain: REACHED where a smaller one is to be tried, else why none can be."""
-    return controller.refuse(run, 0, error, failure)
-
-
-@generic
-def interpolate(model: Any, run: Any, at: float) -> None:
+def interpolate(model: Any, run: Any, at: Any) -> None:
     """Put y at time *at*, within the last step or at its end, into the record."""
-    interpolation.interpolate(model, run.work, run.control[PREVIOUS_TIME], run.control[TIME], at)
-
-
-@generic
-def limit(model: Any, run: Any) -> None:
-    """Find out how long surfaces permit the next step to be, of a record that is realized where it begins."""
-    limits.find_permitted_step(model, run.control, run.plan)
+    interpolation.interpolate(model, run.work, load(run.control, PREVIOUS_TIME, 0), load(run.control, TIME, 0), at)
 
 
 @generic
@@ -60,7 +37,7 @@ def sampled(model: Any, run: Any) -> None:
 
 
 class Method(NamedTuple):
-    """A method's parts: generic functions of one state's record and its run.
+    """A method's parts: generic functions of a record and its run.
 
     Attributes
     ----------
@@ -73,12 +50,12 @@ class Method(NamedTuple):
     """
 
     attempt: Callable[..., Any]
-    plan: Callable[..., None] = plan
-    find_error: Callable[..., float] = find_error
-    accept: Callable[..., None] = accept
-    refuse: Callable[..., int] = refuse
+    plan: Callable[..., None] = controller.propose
+    find_error: Callable[..., Any] = find_error
+    accept: Callable[..., None] = controller.accept
+    refuse: Callable[..., int] = controller.refuse
     interpolate: Callable[..., None] = interpolate
-    limit: Callable[..., None] = limit
+    limit: Callable[..., None] = limits.limit_steps
     forget: Callable[..., None] = forget
     sampled: Callable[..., None] = sampled
     from_realized: bool = False
