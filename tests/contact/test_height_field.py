@@ -13,6 +13,7 @@ import mobod as mb
 from kinds.overlaps import Two, cube, icosphere, random_pose, run, tangents_are_differences
 from mobod.contact import HeightField, TriangleMesh, height_surface
 from mobod.contact.access import CORNER, FACE, HERTZ
+from mobod.contact.pairs.ellipsoid_height_field import _equations
 
 C = mb.contact
 
@@ -223,6 +224,29 @@ def test_an_ellipsoid_on_a_plane_is_at_its_lowest_point(rng):
         T = np.linalg.svd(n[None])[2][1:].T
         k = np.linalg.eigvalsh(h * T.T @ np.linalg.inv(M) @ T)
         assert np.allclose([rows.two[0], rows.one[0]], k, rtol=1e-9)
+
+
+def test_the_matrix_of_an_ellipsoids_search_is_the_slope_of_its_equations(rng):
+    """Of a polynomial surface; a search with a wrong one finds the same place, in more steps."""
+    a = rng.normal(size=10)
+
+    def at(x, y):
+        z = a @ (1.0, x, y, x * x, x * y, y * y, x**3, x * x * y, x * y * y, y**3)
+        z_x = a[[1, 3, 4, 6, 7, 8]] @ (1.0, 2.0 * x, y, 3.0 * x * x, 2.0 * x * y, y * y)
+        z_y = a[[2, 4, 5, 7, 8, 9]] @ (1.0, x, 2.0 * y, x * x, 2.0 * x * y, 3.0 * y * y)
+        z_xx, z_xy = a[[3, 6, 7]] @ (2.0, 6.0 * x, 2.0 * y), a[[4, 7, 8]] @ (1.0, 2.0 * x, 2.0 * y)
+        return z, z_x, z_y, z_xx, z_xy, a[[5, 8, 9]] @ (2.0, 2.0 * x, 6.0 * y)
+
+    L, c, x, y, h = rng.normal(size=(3, 3)), tuple(rng.normal(size=3)), 0.3, -0.2, 1e-6
+    M = tuple((L @ L.T).ravel())
+
+    def mismatch(x, y):
+        return np.array(_equations(at(x, y), x, y, c, M)[0])
+
+    _, metric, k, *_ = _equations(at(x, y), x, y, c, M)
+    slopes = np.column_stack([mismatch(x + h, y) - mismatch(x - h, y), mismatch(x, y + h) - mismatch(x, y - h)]) / (2.0 * h)
+    matrix = np.array([[metric[0], metric[1]], [metric[1], metric[2]]]) + np.reshape(k, (2, 2))
+    assert np.allclose(matrix, -slopes, rtol=1e-6, atol=1e-6 * abs(slopes).max())
 
 
 def test_an_ellipsoid_of_equal_radii_is_a_sphere(rng):

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from jumps import PAIRS, hunt
+from jumps import PAIRS, Way, hunt, scene_of
 from scenes import SHAPES, Scene
 
 import mobod as mb
@@ -33,6 +33,13 @@ def test_cylinders_go_over_from_one_direction_to_another_without_a_jump(pair):
     jumps, slopes = hunt(*pair, 8)
     assert jumps.max() < 0.15
     assert np.quantile(slopes, 0.9) < 1e-3 and slopes.max() < OF_ANGULAR
+
+
+@pytest.mark.parametrize(("pair", "way"), [(("hull", "hull"), 8), (("hull", "hull"), 35), (("brick", "hull"), 20)])
+def test_faces_at_edges_that_cross_share_smoothly(pair, way):
+    """Faces of both nearly along the edges' normal, which jumped by 0.17, and an edge cut round a face's corner: 0.05, 0.06."""
+    jump, _ = Way(scene_of(*pair), False, np.random.default_rng([1711, way])).largest_jump()
+    assert jump < 0.04
 
 
 @pytest.mark.parametrize("first", ["cylinder", "brick", "hull"])

@@ -132,6 +132,18 @@ def test_a_capsule_across_an_edge_does_not_tremble(friction):
     assert np.abs(run.u[-1, 3:]).max() < 5e-3
 
 
+def test_a_cylinder_that_stands_up_goes_over_from_its_side_to_its_end():
+    """By the cosine of its axis, from 0.9 to 0.99, as a smooth step; the lower end of its side has the number 12."""
+    shape = contact.Cylinder(0.1, 0.1)
+    scene = Scene(contact.Brick((0.5, 0.5, 0.1)), shape)
+    for cosine, share in ((0.98, 0.0343), (0.985, 0.00895), (0.99, 0.0)):  # 1 - x^2 (3 - 2 x)
+        R = mb.Rotation.about_axis(np.arccos(cosine), "y")
+        height = 0.1 + support(shape, np.asarray(R).T @ (0.0, 0.0, -1.0)) - 0.02
+        points = scene.put(mb.Transform(), mb.Transform(R, (0.03, 0.02, height)))
+        assert points["force"][points["feature"] == 12, 2].sum() / (5e4 * 0.02) == pytest.approx(share, rel=0.01, abs=1e-12)
+        assert (points["feature"] != 12).sum() >= 8
+
+
 def test_a_brick_within_a_face_bears_as_on_a_plane():
     on_brick, on_plane = Scene(LOWER, UPPER), Scene(contact.HalfSpace(), UPPER)
     wanted = press(on_plane, mb.Transform((0.0, 0.0, 0.1 - DEPTH)))

@@ -13,6 +13,7 @@ import mobod as mb
 from kinds.overlaps import Two, cube, horseshoe, icosphere, random_pose, tangents_are_differences
 from mobod.contact import TriangleMesh, mesh_tree
 from mobod.contact.access import FACE
+from mobod.contact.pairs.convex_triangle_mesh import box_in
 
 C = mb.contact
 #: How often the faces of an icosahedron are divided for a large mesh.
@@ -279,6 +280,15 @@ def test_rows_of_a_half_space_are_those_of_all_faces_one_by_one(rng):
 
 
 # ---------------------------------------------------------------------------------------------- with convex shapes
+
+
+def test_the_box_around_a_turned_box_is_the_least_one(rng):
+    for _ in range(5):
+        X, center, half = random_pose(rng, 0.5), rng.normal(size=3), rng.uniform(0.1, 1.0, 3)
+        corners = X @ (center + half * (2.0 * np.array(list(np.ndindex(2, 2, 2))) - 1.0))
+        c, h = box_in(tuple(np.asarray(X.R).ravel()), tuple(X.p), tuple(center), tuple(half))
+        assert np.allclose(corners.min(axis=0), np.subtract(c, h), atol=1e-14)
+        assert np.allclose(corners.max(axis=0), np.add(c, h), atol=1e-14)
 
 
 def _hull_planes(hull):

@@ -190,20 +190,26 @@ def length(v: Any) -> Any:
 
 
 @generic
-def _cut_off(t: Any, begun: float) -> Any:
-    """The part of a segment that is cut off where t of it is beyond an edge, or -t within it, and its slope."""
-    if t >= begun:
-        return t, 0.0 * t + 1.0
-    if t <= -begun:
-        return 0.0 * t, 0.0 * t
-    return (t + begun) * (t + begun) / (4.0 * begun), (t + begun) / (2.0 * begun)
+def _further(part: Any, off: Any, beyond: Any, run: Any, out: Any, begun: float) -> Any:
+    """The part of a segment that is cut off by all edges so far, and what a way takes from it, with one more.
+
+    The end is *beyond* that edge by so much, of the *run* by which the segment goes out through it: the greater of both parts,
+    over which one goes over to the other where they differ by less than *begun*.
+    """
+    if beyond >= (part + begun) * run:
+        return beyond / run, vec3.scale(1.0 / run, out)
+    if beyond <= (part - begun) * run:
+        return part, off
+    more = beyond / run - part + begun
+    rate = more / (2.0 * begun)
+    return part + 0.5 * rate * more, vec3.add_scaled(vec3.scale(1.0 - rate, off), rate / run, out)
 
 
 @generic
 def clip_segment(model: Any, core: Any, which: int, lane: int, begun: float) -> Any:
     """Cut the segment between the first two corners as well: how many points are left, and which part of its length.
 
-    Then, for either end, by what a way of the segment takes from that part. An end is cut from *begun* on, see `_cut_off`.
+    Then, for either end, by what a way of the segment takes from that part. An end is cut from *begun* on, see `_further`.
     """
     rows, flat = model.contact_point, (1.0, 0.0)
     sides = num_corners(model, core, which)
@@ -224,13 +230,9 @@ def clip_segment(model: Any, core: Any, which: int, lane: int, begun: float) -> 
         if dx > 0.0 and dy > 0.0:
             return 0, o, off_low, off_high
         if dx > dy:
-            t, rate = _cut_off(dx / (dx - dy), begun)
-            if t > low:
-                low, off_low = t, vec3.scale(rate / (dx - dy), out)
+            low, off_low = _further(low, off_low, dx, dx - dy, out, begun)
         elif dy > dx:
-            t, rate = _cut_off(dy / (dy - dx), begun)
-            if t > high:
-                high, off_high = t, vec3.scale(rate / (dy - dx), out)
+            high, off_high = _further(high, off_high, dy, dy - dx, out, begun)
         a = b
     high = 1.0 - high
     if low > high:

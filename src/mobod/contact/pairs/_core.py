@@ -257,11 +257,11 @@ def edge_at(model: Any, core: Any, v: int, k: int) -> Any:
 
 
 @generic
-def face_at(model: Any, core: Any, edge: Any, d: Any, second: bool) -> Any:
-    """The face of a polyhedron at an edge whose normal is nearest to d, or the other one."""
-    o, e, which, best = 0.0, edge[2], 0, edge[2]
+def faces_at(model: Any, core: Any, edge: Any, d: Any) -> Any:
+    """Both faces of a polyhedron at an edge: first the one whose normal is nearest to d."""
+    o, e, which, other = 0.0, edge[2], 0, 0
     if core[0] == CONVEX_HULL:
-        v, most, least, other = edge[4] % 4096, -2.0, 2.0, 0
+        v, most, least = edge[4] % 4096, -2.0, 2.0
         begin, end = list_of(model, core, FACES_AROUND, v)
         for at in range(begin, end):
             f = model.contact_integers[at]
@@ -272,16 +272,22 @@ def face_at(model: Any, core: Any, edge: Any, d: Any, second: bool) -> Any:
                     most, which = here, f
                 if here < least:
                     least, other = here, f
-        if second:
-            which = other
-        return FACE, vertex(model, core, v), face_normal(model, core, which), o, which
+        b = vertex(model, core, v)
+        return (FACE, b, face_normal(model, core, which), o, which), (FACE, b, face_normal(model, core, other), o, other)
     b, k = edge[1], 0 if e[0] != 0.0 else 1 if e[1] != 0.0 else 2
     i, j = (1, 2, 0)[k], (2, 0, 1)[k]
-    if (signed(d[i], b[i]) < signed(d[j], b[j])) != second:
-        i = j
-    best = (signed(1.0, b[0]) if i == 0 else o, signed(1.0, b[1]) if i == 1 else o, signed(1.0, b[2]) if i == 2 else o)
+    if signed(d[i], b[i]) < signed(d[j], b[j]):
+        i, j = j, i
+    return _face_of_brick(b, i), _face_of_brick(b, j)
+
+
+@generic
+def _face_of_brick(b: Any, i: int) -> Any:
+    """The face across axis i on which b is."""
+    o = 0.0
+    normal = (signed(1.0, b[0]) if i == 0 else o, signed(1.0, b[1]) if i == 1 else o, signed(1.0, b[2]) if i == 2 else o)
     middle = (b[0] if i == 0 else o, b[1] if i == 1 else o, b[2] if i == 2 else o)
-    return FACE, middle, best, o, 2 * i + int(b[i] > 0.0)
+    return FACE, middle, normal, o, 2 * i + int(b[i] > 0.0)
 
 
 @generic

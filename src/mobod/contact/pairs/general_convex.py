@@ -48,8 +48,8 @@ from ._core import (
     bare9,
     core_of,
     edge_at,
-    face_at,
     face_feature,
+    faces_at,
     frame_of,
     num_edges,
     point_feature,
@@ -77,8 +77,8 @@ _NEARLY, _LEVEL = 0.8, 1e-6
 _LIES = 0.05
 #: Of the size of both shapes, the least depth below a face that is told from none.
 _LEAST = 1e-7
-#: What keeps a sum of weights from being none.
-_TINY = 1e-30
+#: Of 1 - t of a face, in `_faces`, what is told from none: a normal less than a millionth away.
+_LEAST_LOST = 1e-22
 #: What the deepest place adds to the number of its point, beside those of a face; its part by a corner's law adds it twice.
 _DEEPEST = 2.0**46
 #: ... and a further direction, where its place is another's.
@@ -207,46 +207,56 @@ def _faces(
     what, f, g, _, _ = seen
     across, zero = _crosses(A, B, what), 0.0 * pa[0]
     below, face = _face_below(model, A, B, Ra, Rb, what, f, g, bare3(n))
-    if not across and below == NOTHING:
+    faces, parts, alone, crossing = (face, face, face, face), (zero + 1.0, zero, zero, zero), zero, zero
+    if across:
+        minus = vec3.neg(n)
+        one = _faces_at(model, A, f, mat33.transpose_mul_vec(bare9(Ra), bare3(n)))
+        two = _faces_at(model, B, g, mat33.transpose_mul_vec(bare9(Rb), bare3(minus)))
+        lost = _away(one[0], Ra, n), _away(one[1], Ra, n), _away(two[0], Rb, minus), _away(two[1], Rb, minus)
+        alone = lost[0] * lost[1] * lost[2] * lost[3]
+        y = _preference(lost[0]), _preference(lost[1]), _preference(lost[2]), _preference(lost[3])
+        total = y[0] + y[1] + y[2] + y[3]
+        if total > 0.0:
+            k = (1.0 - alone) / total
+            faces, parts = (one[0], one[1], two[0], two[1]), (k * y[0], k * y[1], k * y[2], k * y[3])
+            crossing = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, minus))) + f[3] + g[3]
+            below = what
+    if below == NOTHING:
         return begin, rest
-    crossing = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))) + f[3] + g[3] if across else zero
-    alone, total, left, last, found = zero + 1.0, zero, zero, 4 if across else 1, 0
-    for turn in range(0 if across else 1, 2):
-        for k in range(last):
-            part, first = zero + 1.0, below == FACE_A
-            if across:
-                first = k < 2
-                d = mat33.transpose_mul_vec(bare9(Ra if first else Rb), bare3(n if first else vec3.neg(n)))
-                face, part = _face_at(model, A if first else B, f if first else g, d, k % 2 == 1), zero
-                if face[0] == FACE and vec3.dot(face[2], d) > _TILTED:
-                    m = mat33.mul_vec(Ra if first else Rb, face[2])
-                    part = goes_over(((1.0 if first else -1.0) * vec3.dot(n, m) - _TILTED) / (1.0 - _TILTED))
-                weight = part / (1.0 - part + NO_SHARE)
-                weight = weight * weight
-                if turn == 0:
-                    alone, total = alone * (1.0 - part), total + weight
-                    if part > NO_SHARE:
-                        found = k + 1
-                    continue
-                part = weight * (1.0 - alone) / (total + _TINY)
-            if part > NO_SHARE and (begin == 0 or 2 * begin <= model.contact_points_size):
-                its = face, first, across, below == what, crossing
-                begin, more = _on_face(model, pair, A, B, Ra, pa, Rb, pb, seen, its, begin, rest * part)
-                left = left + more
-            elif across:
-                left = left + rest * part
-        last = found
-    return begin, left + rest * alone if across else left
+    left = rest * alone
+    for i in range(4 if across else 1):
+        part = rest * parts[i]
+        if parts[i] > NO_SHARE and (begin == 0 or 2 * begin <= model.contact_points_size):
+            its = faces[i], i < 2 if across else below == FACE_A, across, below == what, crossing
+            begin, part = _on_face(model, pair, A, B, Ra, pa, Rb, pb, seen, its, begin, part)
+        left = left + part
+    return begin, left
 
 
 @generic
-def _face_at(model: Any, core: Any, f: Any, d: Any, second: bool) -> Any:
-    """Of the edge f, that crosses another one, a face; f itself where there is none. Of a cylinder's rim it is its end."""
+def _away(face: Any, R: Any, n: Any) -> Any:
+    """1 - t of a face, in `_faces`: exact where n is nearly its normal."""
+    if face[0] != FACE:
+        return 0.0 * n[0] + 1.0
+    x = vec3.sub(n, mat33.mul_vec(R, face[2]))
+    return goes_over(0.5 * vec3.dot(x, x) / (1.0 - _TILTED))
+
+
+@generic
+def _preference(lost: Any) -> Any:
+    """y of a face, in `_faces`."""
+    y = (1.0 - lost) / (lost + _LEAST_LOST)
+    return y * y
+
+
+@generic
+def _faces_at(model: Any, core: Any, f: Any, d: Any) -> Any:
+    """Of the edge f, that crosses another one, both faces; f itself where there is none. Of a cylinder's rim it is its end."""
     if core[0] != CYLINDER:
-        return face_at(model, core, f, d, second)
-    if f[0] == POINT and not second:
-        return face_feature(model, core, d, 0)
-    return f
+        return faces_at(model, core, f, d)
+    if f[0] == POINT:
+        return face_feature(model, core, d, 0), f
+    return f, f
 
 
 @generic
