@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.algebra.pointers import numbers1
 from mobod.integrator import TimeStepping
+from mobod.unilateral.stepped import space
 
 STEP = 2e-3
 
@@ -221,3 +223,44 @@ def test_friction_of_a_joint_holds_up_to_its_limit_in_every_call():
         expected = 0.0 if holds else 0.1
         assert motions.u[:, -1, 0] == pytest.approx(expected, abs=1e-9)
         assert mb.simulate(system, state, 0.1, integrator=made).u[-1] == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("settings", [{"fixed_step_size": STEP}, {"accuracy": 1e-4}])
+def test_a_checkpoint_goes_on_with_addresses_of_its_own(tmp_path, settings):
+    system, state, _, contact = slider(static_friction=0.5)
+    state.u = (0.3, 2.0, -0.1)
+    stepper = mb.TimeStepper(system, TimeStepping(system, **settings))
+    stepper.initialize(state)
+    stepper.step_to(0.01)
+    stepper.save_checkpoint(tmp_path / "run")
+    other = mb.TimeStepper(system, TimeStepping(system, **settings))
+    other.load_checkpoint(tmp_path / "run")
+    one = other.integrator._stepped.space
+    arrays = [array.ctypes.data for array in one[:-1]]
+    assert one.words[: 4 * len(arrays) : 4].tolist() == arrays
+    mine, theirs = (int(each.integrator._stepped.space.gaps[0, space.NUMBERS]) for each in (stepper, other))
+    assert mine != theirs and numbers1(theirs, 0).ctypes.data == contact.numbers.ctypes.data
+    for each in (stepper, other):
+        each.step_to(0.05)
+    assert stepper.state.y.tobytes() == other.state.y.tobytes()
+    assert stepper.integrator.get_num_problems() == other.integrator.get_num_problems() > 0
+
+
+@pytest.mark.parametrize("settings", [{"fixed_step_size": STEP}, {"accuracy": 1e-4}])
+def test_each_state_has_a_stop_of_its_own_on_all_threads(settings):
+    system, state = mb.examples.double_pendulum.build()
+    stop = mb.contact.HardStopUpper(system.matter.bodies["lower"], 0, 0.5, 0.0)
+    mb.contact.JointFriction(system.matter.bodies["upper"], 0, 0.5, 0.3)
+    state = system.realize_topology()
+    state.q, state.u = (0.2, 0.1), (0.0, 4.0)
+    ensemble = mb.Ensemble(system, 9, state=state, threads=2)
+    bounds = np.linspace(0.15, 0.6, 9)
+    ensemble.set_each(stop.set_value, bounds)
+    motions = ensemble.simulate(0.3, report_interval=0.05, integrator=TimeStepping(system, **settings))
+    assert not motions.failures
+    for i, bound in enumerate(bounds):
+        one = state.copy()
+        stop.set_value(one, bound)
+        motion = mb.simulate(system, one, 0.3, report_interval=0.05, integrator=TimeStepping(system, **settings))
+        np.testing.assert_allclose(motions.q[i], motion.q, rtol=0, atol=1e-9)
+        assert motion.q[:, 1].max() < bound + 1e-3

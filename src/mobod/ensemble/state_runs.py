@@ -42,7 +42,7 @@ def nothing_happens(state: State, integrator: Integrator) -> bool:
     return bool(
         not system.is_interpreted
         and not (system.event_handlers or system.event_reporters or system.has_time_advanced_events())
-        and not system.get_matter_subsystem().unilateral_contacts
+        and (integrator.steps_contacts or not system.get_matter_subsystem().unilateral_contacts)
         and integrator.internal_step_limit is None
     )
 

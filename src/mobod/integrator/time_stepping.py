@@ -224,8 +224,8 @@ class TimeStepping(Integrator):
         return self._steps_in_kernels(state)
 
     def _is_simple(self) -> bool:
-        """Where kernels step: with forces of surfaces left out, see `calling`."""
-        return self._state is not None and self._steps_in_kernels(self._state)
+        """Where kernels step: with forces of surfaces left out, see `calling`. Before a run `can_run_compiled` tells."""
+        return self._state is None or self._steps_in_kernels(self._state)
 
     def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:
         """As of other integrators; kernels apply no forces of surfaces that are stepped."""

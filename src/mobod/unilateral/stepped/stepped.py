@@ -110,12 +110,25 @@ class Stepped:
         if len(self._coefficients) < len(contacts):  # once, as spaces of other workers have their addresses
             self._coefficients = [block_of([one.numbers]) for one in contacts]
         gaps = [
-            (one.normal.index, one.get_sign_convention(), one.may_be_beside, one.rows_of().index, block.ctypes.data, 0)
-            for one, block in zip(contacts, self._coefficients, strict=True)
+            (one.normal.index, one.get_sign_convention(), one.may_be_beside, one.rows_of().index, address, 0)
+            for one, address in zip(contacts, self._addresses, strict=True)
         ]
         sticks = [(one.stick.index, (one.known_force or 0.0, *one.coefficients)) for one in frictions]
         made = make_space(tree.fields, len(state.y_values), used, joints, find_ties(tree.fields), gaps, sticks)
         self.space = with_block(made, step_one.address(), solve.address())
+
+    @property
+    def _addresses(self) -> list[int]:
+        return [block.ctypes.data for block in self._coefficients]
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        """Addresses are of the process, and of the copy."""
+        self.__dict__.update(kept)
+        if self.space is not None:
+            contacts = self._system.get_matter_subsystem().unilateral_contacts
+            self._coefficients = [block_of([one.numbers]) for one in contacts]
+            self.space.gaps[:, names.NUMBERS] = self._addresses
+            self.space = with_block(self.space, step_one.address(), solve.address())
 
     def enlarge(self) -> None:
         """Make room for what there was none."""
