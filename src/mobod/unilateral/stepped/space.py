@@ -154,7 +154,7 @@ def make_space(
     ties: Any,
     gaps: Sequence[Sequence[int]],
     sticks: Sequence[tuple[int, Sequence[float]]],
-    room: tuple[int, int] = (_ROOM, 8 * _ROOM),
+    room: tuple[int, int] | None = None,
     in_one: bool = False,
 ) -> Space:
     """For a tree of bodies, force elements whose surfaces are stepped, forces on single mobilities, constraints and gaps.
@@ -163,6 +163,7 @@ def make_space(
     so many points and columns. With *in_one* all bodies are one tree, whose speeds are in the model's order, and whose points
     may have columns anywhere. What is returned is without its block.
     """
+    points, columns = room or (_ROOM, 8 * _ROOM)
     parents, first_u, num_u = fields["parent"], fields["first_u"], fields["num_u"]
     nb, nu = len(parents), int(num_u.sum())
     tree_of_body = np.full(nb, -1, np.int64)
@@ -208,10 +209,10 @@ def make_space(
         np.zeros(masses),
         np.zeros((10, nu)),
         np.zeros((3, ny)),
-        *_of_points(room[0]),
-        *_of_columns(room[1]),
-        np.zeros(room[0], np.int64),
-        np.zeros((room[0], 4)),
+        *_of_points(points),
+        *_of_columns(columns),
+        np.zeros(points, np.int64),
+        np.zeros((points, 4)),
         np.full(4 * _ROOM, -1, np.int64),
         np.zeros(trees, np.int64),
         np.zeros(trees, np.int64),
