@@ -18,7 +18,7 @@ def jumping(first, second):
     """True if both have edges, whose directions can change at once; of two meshes the nearest face does."""
     if "mesh" in (first, second):
         return first == second
-    return {first, second} <= ANGULAR or (first, second) in {("capsule", "cylinder"), ("capsule", "hull")}
+    return {first, second} <= ANGULAR
 
 
 @pytest.mark.parametrize("pair", [("capsule", "ellipsoid"), ("capsule", "brick")], ids=",".join)
@@ -35,9 +35,11 @@ def test_cylinders_go_over_from_one_direction_to_another_without_a_jump(pair):
     assert np.quantile(slopes, 0.9) < 1e-3 and slopes.max() < OF_ANGULAR
 
 
-@pytest.mark.parametrize(("pair", "way"), [(("hull", "hull"), 8), (("hull", "hull"), 35), (("brick", "hull"), 20)])
+@pytest.mark.parametrize(
+    ("pair", "way"), [(("hull", "hull"), 8), (("hull", "hull"), 35), (("brick", "hull"), 20), (("capsule", "hull"), 35)]
+)
 def test_faces_at_edges_that_cross_share_smoothly(pair, way):
-    """Faces of both nearly along the edges' normal, which jumped by 0.17, and an edge cut round a face's corner: 0.05, 0.06."""
+    """Of both near the edges' normal, which jumped by 0.17; cuts round a corner: 0.05, 0.06; a capsule along an edge: 0.28."""
     jump, _ = Way(scene_of(*pair), False, np.random.default_rng([1711, way])).largest_jump()
     assert jump < 0.04
 
@@ -95,6 +97,4 @@ def test_a_hunt_for_jumps(pair):
     if not jumping(*pair):
         assert jumps.max() < 0.04
     elif set(pair) <= {"cylinder", "brick", "hull"}:
-        assert jumps.max() < 0.4 and (jumps > 0.04).sum() <= (10 if pair == ("hull", "hull") else 6)
-    elif pair[0] == "capsule":
-        assert (jumps > 0.04).sum() <= 1
+        assert jumps.max() < 0.4 and (jumps > 0.04).sum() <= (3 if pair == ("hull", "hull") else 6)

@@ -61,9 +61,9 @@ from ._rivals import ALIKE, ALIKE_CURVED, COLUMNS, ROWS, SHARE, WINDOW, choose, 
 from ._search import search
 from ._side_by_side import side_by_side
 
-#: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above the first, and
-#: what is over the face is nearly as deep as the edge: its cut there is the edge's contact.
-_FLAT, _STILL_FACE = 0.99, 0.995
+#: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above this one, and
+#: what is over the face bears as much as the edge would: its cut there is the edge's contact.
+_FLAT = 0.99
 #: The least cosine between the common normal of two edges, which decides, and a face that still bears in part.
 _TILTED = 0.995
 #: Of energies, the window in which rows of a face take over from the one deepest place: see `_leave`.
@@ -133,7 +133,7 @@ def general_convex(model: Any, pair: Pair) -> int:
             if total > 1:
                 share = part * load_lane(model.contact_point, k, SHARE, pair[2])
             if overlap + margin > 0.0 and share > NO_SHARE and (k == 0 or 2 * count <= model.contact_points_size):
-                seen = what, f, g, overlap + margin, size
+                seen = what, f, g, size
                 begin = count
                 count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, share)
                 if k > 0:
@@ -159,9 +159,9 @@ def points(
 ) -> int:
     """Rows from *begin* on, the part *rest* of the contact, of features that decide n, in Ground; here all have tangents.
 
-    *seen* is what decides, both features, the overlap, and the size of both shapes.
+    *seen* is what decides, both features, and the size of both shapes.
     """
-    what, f, g, _, _ = seen
+    what, f, g, _ = seen
     lane = pair[2]
     begin, rest = _faces(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, rest)
     if rest <= NO_SHARE:
@@ -204,7 +204,7 @@ def _faces(
     That is the face that decides; where edges cross it is all faces at these edges, each the more the nearer its normal is to
     n, alone where it is n:  y_i = t_i^2 / (1 - t_i)^2, a part y_i / sum y of 1 - product of (1 - t_i).
     """
-    what, f, g, _, _ = seen
+    what, f, g, _ = seen
     across, zero = _crosses(A, B, what), 0.0 * pa[0]
     below, face = _face_below(model, A, B, Ra, Rb, what, f, g, bare3(n))
     faces, parts, alone, crossing = (face, face, face, face), (zero + 1.0, zero, zero, zero), zero, zero
@@ -219,15 +219,17 @@ def _faces(
         if total > 0.0:
             k = (1.0 - alone) / total
             faces, parts = (one[0], one[1], two[0], two[1]), (k * y[0], k * y[1], k * y[2], k * y[3])
-            crossing = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, minus))) + f[3] + g[3]
             below = what
     if below == NOTHING:
         return begin, rest
+    decides = not across and below == what
+    if not decides:
+        crossing = vec3.dot(n, vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))) + f[3] + g[3]
     left = rest * alone
     for i in range(4 if across else 1):
         part = rest * parts[i]
         if parts[i] > NO_SHARE and (begin == 0 or 2 * begin <= model.contact_points_size):
-            its = faces[i], i < 2 if across else below == FACE_A, across, below == what, crossing
+            its = faces[i], i < 2 if across else below == FACE_A, across, decides, crossing
             begin, part = _on_face(model, pair, A, B, Ra, pa, Rb, pb, seen, its, begin, part)
         left = left + part
     return begin, left
@@ -265,24 +267,21 @@ def _on_face(
 ) -> Any:
     """Rows of a face that bears the part *rest*, and the share of the one deepest place beside it.
 
-    *its* is the face, whether it is the first shape's, if edges cross, if it decides, and how deep edges that cross are.
+    *its* is the face, whether it is the first shape's, if edges cross, if it decides, and how deep edges are that decide.
     """
-    (_, f, g, overlap, size), (face, first, across, decides, h) = seen, its
+    (_, f, g, size), (face, first, across, decides, h) = seen, its
     lane = pair[2]
     Q, q = _relative(Ra if first else Rb, pa if first else pb, Rb if first else Ra, pb if first else pa)
     R, p, edge = Ra if first else Rb, pa if first else pb, g if first else f
     core, other, sign = A if first else B, B if first else A, 1.0 if first else -1.0
     near = edge[4] % 4096 if across else edge[4]
     count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest))
-    window = _ABOUT_ONE
-    if not across and other[6] > 0.0 and core[0] != CYLINDER:  # the cut itself is the edge's contact
-        if count > begin and (decides or _deepest(model, begin, count, lane) > _STILL_FACE * overlap):
+    window = _ABOUT_ONE if across else _UP_TO_ONE
+    if decides and other[6] > 0.0 and core[0] != CYLINDER:
+        if count > begin:  # the cut itself is the edge's contact
             return count, 0.0 * rest
-    elif not across and not decides:
-        if count > begin and _deepest(model, begin, count, lane) > _STILL_FACE * overlap:
-            return count, 0.0 * rest
-    elif not across and other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
-        h, window = _height(R, p, Rb if first else Ra, pb if first else pa, face, edge), _UP_TO_ONE
+    elif decides and other[0] != ELLIPSOID and (other[6] == 0.0 or other[5] > 0.0):  # no ball
+        h = _height(R, p, Rb if first else Ra, pb if first else pa, face, edge)
         if count > begin and bare(h) < _LEAST * size:  # which face is the nearest is rounding
             return count, 0.0 * rest
     if h <= 0.0:
@@ -536,15 +535,6 @@ def _face_below(model: Any, A: Any, B: Any, Ra: Any, Rb: Any, what: int, f: Any,
         if face[0] == FACE and vec3.dot(face[2], d) > _FLAT:
             found = FACE_A
     return found, face
-
-
-@generic
-def _deepest(model: Any, begin: int, end: int, lane: int) -> float:
-    """Of some rows, the greatest depth."""
-    deepest = 0.0
-    for row in range(begin, end):
-        deepest = max(deepest, bare(load_lane(model.contact_point, row, DEPTH, lane)))
-    return deepest
 
 
 @generic
