@@ -264,3 +264,19 @@ def test_each_state_has_a_stop_of_its_own_on_all_threads(settings):
         motion = mb.simulate(system, one, 0.3, report_interval=0.05, integrator=TimeStepping(system, **settings))
         np.testing.assert_allclose(motions.q[i], motion.q, rtol=0, atol=1e-9)
         assert motion.q[:, 1].max() < bound + 1e-3
+
+
+def test_a_checkpoint_of_steps_from_python_keeps_no_addresses(tmp_path):
+    system, state, block, _ = slider(static_friction=0.5)
+    mb.contact.JointFriction(block, 0, lambda state: 1.0, 0.2)
+    state = system.realize_topology()
+    state.u = (0.3, 2.0, -0.1)
+    steppers = [mb.TimeStepper(system, TimeStepping(system, fixed_step_size=STEP)) for _ in range(2)]
+    steppers[0].initialize(state)
+    steppers[0].step_to(0.01)
+    steppers[0].save_checkpoint(tmp_path / "run")
+    steppers[1].load_checkpoint(tmp_path / "run")
+    assert steppers[1].integrator._space is None
+    for each in steppers:
+        each.step_to(0.03)
+    assert steppers[0].state.y.tobytes() == steppers[1].state.y.tobytes()

@@ -120,6 +120,9 @@ class TimeStepping(Integrator):
         self._space: Space | None = None
         self._pushed = False
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_space": None}  # addresses are of this process
+
     # ------------------------------------------------------------------------------------------ what it did
 
     def get_contact_impulses(self) -> dict[str, Array]:
@@ -464,7 +467,8 @@ class TimeStepping(Integrator):
 
     def _push(self, state: State, h: float) -> Array | float:
         """The change of speeds within the step by springs and dampers of joints: see `unilateral.stepped.joints`."""
-        assert self._space is not None
+        if self._space is None:  # of a checkpoint
+            self._space = space_for(state, self._joints)
         push = np.zeros(state.tree.nu)
         self._pushed = bool(len(self._joints)) and find_push(state.block, self._space.words.ctypes.data, h, push)
         return push if self._pushed else 0.0
