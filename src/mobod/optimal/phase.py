@@ -46,8 +46,9 @@ class Phase:
     controls : sequence
         Those sought over time, as `linearize` takes inputs: forces on mobilities, ``(mobod, which_u)`` or a body with one, and
         numbers of the model on which accelerations alone depend, ``"spring.stiffness"`` or a setter: of force elements, masses,
-        mass centers and inertias, and what constraints and motions say of accelerations. Give numbers *bounds* within what
-        setters take. A mass that changes takes no momentum along.
+        mass centers and inertias, and what constraints and motions say of accelerations; rates of z may depend on them, too,
+        such as those of muscles on ``"biceps.excitation"``. Give numbers *bounds* within what setters take. A mass that changes
+        takes no momentum along.
     cost : callable, optional
         What is integrated over time: a function of what its arguments name, see Notes.
     end_cost : callable, optional
