@@ -62,6 +62,14 @@ def test_a_step_after_which_a_fiber_has_no_length_is_tried_shorter():
     np.testing.assert_allclose(found.q[-1], right.q[-1], atol=0.02)
 
 
+def test_a_fiber_that_no_tendon_holds_is_named_with_its_length_and_the_remedy():
+    leg = mb.load_osim(files("mobod") / "examples" / "leg6dof9musc.osim")
+    state, soleus = leg.default_state(), leg.muscles["soleus_r"]
+    soleus.set_state_variable(state, "fiber_length", 5.0 * soleus.get_optimal_fiber_length(state))
+    with pytest.raises(mb.ConvergenceError, match=r"'soleus_r', whose fiber is 5 times its optimal length; Muscle.equilibrate"):
+        mb.simulate(leg.system, state, 0.1)
+
+
 @pytest.mark.parametrize("bad", [0, 1, 2])
 def test_an_error_that_is_no_number_is_one_of_the_whole_step(bad):
     sizes = [np.float64(0.3), np.float64(0.2), np.float64(0.1)]

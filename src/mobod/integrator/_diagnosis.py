@@ -83,6 +83,18 @@ def strongest_force(system: MultibodySystem, state: State, i: int) -> str:
     return f", on which {sizes[0][1]!r} acts with {sizes[0][0]:.3g}"
 
 
+def stretched_fiber(system: MultibodySystem, state: State, i: int) -> str:
+    """Of a muscle whose fiber is number *i* of y how long that is, and the remedy, in words; empty if it is none."""
+    from ..muscle.base import Muscle  # loaded where a model has muscles
+
+    k = i - len(state.q_values) - len(state.u_values)
+    for force in system.all_forces():
+        if isinstance(force, Muscle) and 0 <= k - force.first_z < force.num_z and force.state_variables[-1] == "fiber_length":
+            length = float(state.z_values[force.first_z + force.num_z - 1]) / force.get_optimal_fiber_length(state)
+            return f", whose fiber is {length:.3g} times its optimal length; Muscle.equilibrate finds one at rest"
+    return ""
+
+
 def limiting_surfaces(system: MultibodySystem, state: State) -> tuple[str, str]:
     """The names of the two surfaces that permitted the shortest step."""
     elements = [force for force in system.all_forces() if isinstance(force, ContactElement)]

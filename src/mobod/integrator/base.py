@@ -888,6 +888,7 @@ class Integrator(Sealed):
                 which = int(errors.argmax())
                 worst = f", most of all in {_diagnosis.name_of(self.system, state, which)}"
                 worst += _diagnosis.strongest_force(self.system, state, which)
+                worst += _diagnosis.stretched_fiber(self.system, state, which)
             why = _diagnosis.lost_memory(self.system, state) or self.why_too_small()
             failed = ConvergenceError(
                 f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: "
