@@ -473,3 +473,18 @@ def test_what_is_no_molecule_no_sequence_and_no_state_is_refused():
     ):
         with pytest.raises(TypeError, match=r"atoms of a Molecule|field of a Molecule|a sequence is|state has to be a State"):
             call()
+
+
+def test_speeds_of_a_molecule_whose_first_cluster_is_locked():
+    """The others have their temperature, the locked one has no speed that the first step would take from it."""
+    helix = build_peptide("AAAA")
+    state = helix.default_state()
+    helix.matter.bodies[1].lock(state)
+    temperatures = []
+    for seed in range(200):
+        helix.draw_speeds(state, temperature=300.0, seed=seed)
+        assert not state.u[:6].any()
+        temperatures.append(helix.calc_temperature(state))
+    dofs = len(state.u) - 6
+    # half k T of each degree of freedom: a mean of chi-squared over 200 draws
+    assert abs(np.mean(temperatures) / 300.0 - 1.0) < 4.0 * np.sqrt(2.0 / dofs / 200)

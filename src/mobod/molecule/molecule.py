@@ -138,8 +138,9 @@ class Molecule:
     def draw_speeds(self, state: State, temperature: float, seed: int = 0) -> None:
         """Give the state speeds of a temperature in K: u of the normal distribution of covariance k T M^-1.
 
-        Where bridges of sulphur constrain the system, impulses take from these what breaks the bonds: a projection by the mass
-        matrix, after which each degree of freedom that is left has its half k T still. The state is at VELOCITY then.
+        Clusters that are locked stay at rest. Where bridges of sulphur constrain the system, impulses take from these what
+        breaks the bonds: a projection by the mass matrix, after which each degree of freedom that is left has its half k T
+        still. The state is at VELOCITY then.
 
         Raises
         ------
@@ -149,9 +150,12 @@ class Molecule:
         instance("state", state, State, "molecule.default_state()")
         kT = BOLTZMANN * positive("temperature", temperature)
         self.system.realize(state, Stage.POSITION)
-        M = self.matter.calc_m(state)
+        free = self._free_speeds(state)
+        M = self.matter.calc_m(state)[np.ix_(free, free)]
         draws = np.random.default_rng(integer("seed", seed, least=0)).normal(size=len(M))
-        state.u = np.sqrt(kT) * np.linalg.solve(np.linalg.cholesky(M).T, draws)
+        u = np.zeros(state.tree.nu)
+        u[free] = np.sqrt(kT) * np.linalg.solve(np.linalg.cholesky(M).T, draws)
+        state.u = u
         self.system.realize(state, Stage.VELOCITY)
         if self.topology.bridges:
             self.matter.fulfil_by_impulses(state)
@@ -160,8 +164,14 @@ class Molecule:
     def calc_temperature(self, state: State) -> float:
         """The temperature that the kinetic energy stands for; K. Needs VELOCITY."""
         instance("state", state, State, "molecule.default_state()")
-        free = self.matter.num_equations(state)[0]
-        return float(2.0 * self.system.calc_kinetic_energy(state) / (BOLTZMANN * (state.tree.nu - free)))
+        dofs = len(self._free_speeds(state)) - self.matter.num_equations(state)[0]
+        return float(2.0 * self.system.calc_kinetic_energy(state) / (BOLTZMANN * dofs))
+
+    def _free_speeds(self, state: State) -> list[int]:
+        """The numbers of the speeds of clusters that are not locked."""
+        bodies = [body for body in list(self.matter.bodies)[1:] if not body.is_locked(state)]
+        firsts = [(body.get_first_u_index(state), body.get_num_u(state)) for body in bodies]
+        return [first + k for first, count in firsts for k in range(count)]
 
     def __repr__(self) -> str:
         return (
