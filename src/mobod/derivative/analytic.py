@@ -28,7 +28,6 @@ from .motion_of_bodies import MotionOfBodies
 from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of
 from .results import ForwardDynamicsDerivatives
-from .solve import PACKED
 from .stiffness import NUMBERS_OF_STIFFNESS
 
 if TYPE_CHECKING:
@@ -262,6 +261,8 @@ class Whole(Sweep):
         self._of_inverse, self._pool_of_inverse = other, list[Any]()
         #: What products of many states, and of one, do not pass over, see `pattern`.
         self.groups_of_lanes, self._groups_of_one = plan.pattern.of_lanes(), plan.pattern.of_eights()
+        #: Which columns carry which bodies, of lanes.
+        self.carried = self.carried_by(plan)
         #: How many blocks of derivatives there are, with two to spare.
         self.num_blocks = plan.num_blocks + 2
         #: Records of Duals that have had other than the tree's parameters.
@@ -292,8 +293,8 @@ class Whole(Sweep):
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
         eights = LANES * -(-nu // LANES)
         wide = 2 * eights + tree.nz + 1 if len(parts.rows) else 0
-        pack = aligned_zeros(nu + m, PACKED * LANES).reshape(-1, PACKED, LANES)
-        tables, crossings, used, touching, asked, acted, points = plan.for_kernels()
+        pack = aligned_zeros(nu + m, 2 * LANES).reshape(-1, 2, LANES)
+        tables, crossings, used, touching, asked, acted, points, coupled = plan.for_kernels()
         of_plan = (
             duals.block,
             self._addresses,
@@ -304,6 +305,7 @@ class Whole(Sweep):
             *acted,
             np.array((*asked, 0), np.int64),
             points,
+            coupled,
         )
         of_tree = *self.of_parts, parts.driven, duals
         of_parts = (
@@ -317,25 +319,31 @@ class Whole(Sweep):
             *(
                 np.zeros((nu if len(parts.driven) or plan.thermostat >= 0 else 0, nu)),
                 np.zeros((nu if len(parts.driven) else 0, ends)),
-                *_both(nu, 2 * eights),
+                *_both(2 * nu, eights),
                 *_both(m, wide),
             ),
             *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((m, nu)), np.zeros((m, m)), np.zeros((nu, m))),
             *(pack, *_scratch_of_inverse(tree)),
-            *self._groups_of_one,
+            *(*self._groups_of_one, np.zeros(nu, np.int64)),
         )
         of_many = *self._scratch_of_many(plan), *(np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
         return *of_plan, *of_tree, *kernels.make_work(tree.nb, nu), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
-        """Numbers of columns that carry bodies, and scratch, see `couplings`; nothing where there are few."""
-        tree, nu = self._tree, self._nu
-        bodies = tree.nb if len(plan.points) or len(plan.crossings) >= couplings.MANY else 0
-        keep, wide_keep = _both(bodies, nu)
-        for b in range(bodies):
-            keep[b, plan.pattern.ways[b]] = 1.0
-        carries = wide_keep.sum(axis=2).astype(np.int64)
-        return carries, wide_keep, *_both(12 if bodies else 0, nu), _both(12 * bodies, nu)[1]
+        """Numbers of columns that carry bodies, and scratch, see `couplings`; nothing where no bodies are coupled."""
+        needed = len(plan.points) + len(plan.crossings) > 0
+        bodies, blocks = (self._tree.nb, -(-self._nu // LANES)) if needed else (0, 0)
+        keep, wide_keep = _both(bodies, self._nu)
+        keep[:, : self._nu] = self.carried_by(plan)[1][:bodies]
+        S, W = _both(blocks, LANES * couplings.NUMBERS_OF_MOTION), _both(bodies, LANES * couplings.NUMBERS_OF_WRENCHES)
+        return wide_keep.sum(axis=2).astype(np.int64), wide_keep, *S, W[1]
+
+    def carried_by(self, plan: Plan) -> tuple[Any, Array]:
+        """1 where a mobility's column carries a body ``(nb, nu)``, twice."""
+        keep = np.zeros((self._tree.nb, self._nu))
+        for b, way in enumerate(plan.pattern.ways):
+            keep[b, way] = 1.0
+        return keep.astype(np.int64), keep
 
     def _scratch_of_one(self, plan: Plan) -> tuple[Any, ...]:
         """Directions of a body, seeds, wrenches, forces along paths and sums of one state's Duals."""

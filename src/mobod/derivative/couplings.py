@@ -1,88 +1,130 @@
-"""Couplings of many pairs of bodies, of one state: eight columns at a time, see `stiffness`.
+"""Couplings of pairs of bodies: a column, or eight of one state, at a time.
 
-    D = -J^T (sum over blocks of K_ab J_b)     J_b has the columns of the mobilities that carry body b
+Forces on body a change by w = K e + D v as body b moves by e and v, see `local`. All columns that carry b push a. Where forces
+are between both and depend on their relative motion alone, columns that carry both change nothing beyond what the rigid sweep
+has carried along, and those that carry one,
 
-The sums, six rows a body, are added up inward, as wrenches are. It takes time by itself, and little for each block.
+    w on a    e x* F_a - w on b        e, v of b relative to a
+
+The wrenches of a column are added up inward, over bodies that have some. It takes time by itself, and little for each pair.
 """
 
 from typing import Any
 
-from ..algebra.scalar import load, store
+from ..algebra import vec3
+from ..algebra.memory import add_spatial, load3, store3
+from ..algebra.scalar import load, store, zero
 from ..compiling import apart, generic
 from ..state.fields import Record
-from . import stiffness
+from .local import OF_WRENCH
+from .stiffness import DAMPING, times
+from .sweep import cross_force, load_spatial_at
 
-#: Blocks from which on this takes less time than one by one.
-MANY = 12
-_D = 36
-
-
-@generic
-def _push(C: Any, block: int, a: int, b: int, damped: bool, carries: Any, keep: Any, S: Any, W: Any) -> None:
-    """A block times the columns that carry body b, added to the rows of body a: by q, and below all of these by u."""
-    half = W.shape[0] // 2
-    for j in range(S.shape[1]):
-        if carries[b, j] == 0:
-            continue
-        m = load(keep, b, j)
-        s0, s1, s2 = m * load(S, 0, j), m * load(S, 1, j), m * load(S, 2, j)
-        s3, s4, s5 = m * load(S, 3, j), m * load(S, 4, j), m * load(S, 5, j)
-        a0, a1, a2 = m * load(S, 6, j), m * load(S, 7, j), m * load(S, 8, j)
-        a3, a4, a5 = m * load(S, 9, j), m * load(S, 10, j), m * load(S, 11, j)
-        for i in range(6):
-            k, row = 6 * i, 6 * a + i
-            w = load(W, row, j) + load(C, block, k) * s0 + load(C, block, k + 1) * s1 + load(C, block, k + 2) * s2
-            w = w + load(C, block, k + 3) * s3 + load(C, block, k + 4) * s4 + load(C, block, k + 5) * s5
-            if damped:
-                k += _D
-                d0, d1, d2 = load(C, block, k), load(C, block, k + 1), load(C, block, k + 2)
-                d3, d4, d5 = load(C, block, k + 3), load(C, block, k + 4), load(C, block, k + 5)
-                w = w + d0 * a0 + d1 * a1 + d2 * a2 + d3 * a3 + d4 * a4 + d5 * a5
-                by_u = load(W, half + row, j) + d0 * s0 + d1 * s1 + d2 * s2 + d3 * s3 + d4 * s4 + d5 * s5
-                store(W, half + row, j, by_u)
-            store(W, row, j, w)
+#: Columns of the table of crossings.
+PUSHED, MOVED, COMMON, DAMPED, BETWEEN = range(5)
+#: Numbers of a body's wrenches, by q and by u; of a mobility's columns, S and a.
+NUMBERS_OF_WRENCHES = NUMBERS_OF_MOTION = 12
 
 
 @generic
-def _gather(model: Record, first: int, columns: Any, W: Any, D: Any, at: int) -> None:
-    """Minus S_i times the sums of rows from *first* on, which are added up inward, to rows from *at* on of *D*."""
-    for b in range(model.nb - 1, 0, -1):
-        row, above = first + 6 * b, first + 6 * model.parent[b]
-        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-            s0, s1, s2 = load(columns, i, 0), load(columns, i, 1), load(columns, i, 2)
-            s3, s4, s5 = load(columns, i, 3), load(columns, i, 4), load(columns, i, 5)
-            for j in range(W.shape[1]):
-                x = s0 * load(W, row, j) + s1 * load(W, row + 1, j) + s2 * load(W, row + 2, j)
-                x = x + s3 * load(W, row + 3, j) + s4 * load(W, row + 4, j) + s5 * load(W, row + 5, j)
-                store(D, at + i, j, load(D, at + i, j) - x)
-        for k in range(6):
-            for j in range(W.shape[1]):
-                store(W, above + k, j, load(W, above + k, j) + load(W, row + k, j))
+def _take_out(crossings: Any, k: int, block: int, bodies: Any, C: Any, F: Any) -> None:
+    """The pair's wrenches, out of those that are taken back as they do not follow their bodies: these do."""
+    n, f = load_spatial_at(C, block, OF_WRENCH)
+    a, b = crossings[k, PUSHED], crossings[k, MOVED]
+    at_a = vec3.sub(n, vec3.cross(load3(bodies, a, 0), f))
+    add_spatial(F, a, vec3.neg(at_a), vec3.neg(f))
+    add_spatial(F, b, vec3.sub(n, vec3.cross(load3(bodies, b, 0), f)), f)
 
 
+@generic
+def _is_moved(crossings: Any, k: int, carries: Any, j: int) -> bool:
+    """True if column j changes forces of a pair."""
+    count = carries[crossings[k, MOVED], j]
+    if crossings[k, BETWEEN] == 1:
+        count += carries[crossings[k, PUSHED], j] - 2 * carries[crossings[k, COMMON], j]
+    return count > 0
+
+
+@generic
+def _add(W: Any, b: int, first: int, n: Any, f: Any) -> None:
+    store3(W, b, first, vec3.add(load3(W, b, first), n))
+    store3(W, b, first + 3, vec3.add(load3(W, b, first + 3), f))
+
+
+@generic
+def _push(C: Any, block: int, crossings: Any, k: int, keep: Any, S: Any, j: int, W: Any) -> None:
+    """Wrenches of a pair, added to those of its bodies."""
+    a, b, between = crossings[k, PUSHED], crossings[k, MOVED], crossings[k, BETWEEN] == 1
+    m = load(keep, b, j)
+    if between:
+        m = m - load(keep, a, j)
+    e = vec3.scale(m, load3(S, j, 0)), vec3.scale(m, load3(S, j, 3))
+    n, f = times(C, block, 0, e)
+    if crossings[k, DAMPED] == 1:
+        v = vec3.scale(m, load3(S, j, 6)), vec3.scale(m, load3(S, j, 9))
+        more_n, more_f = times(C, block, DAMPING, v)
+        n, f = vec3.add(n, more_n), vec3.add(f, more_f)
+        by_u_n, by_u_f = times(C, block, DAMPING, e)
+        _add(W, a, 6, by_u_n, by_u_f)
+        if between:
+            _add(W, b, 6, vec3.neg(by_u_n), vec3.neg(by_u_f))
+    _add(W, a, 0, n, f)
+    if between:
+        of_a, force = load_spatial_at(C, block, OF_WRENCH)
+        turned_n, turned_f = cross_force(e[0], e[1], of_a, force)
+        _add(W, b, 0, vec3.sub(turned_n, n), vec3.sub(turned_f, f))
+
+
+@generic
+def _gather(model: Record, coupled: Any, columns: Any, damped: bool, W: Any, D: Any, j: int) -> None:
+    """Minus S_i times wrenches, which are added up inward, to column j of the residual's derivatives."""
+    for at in range(coupled.shape[0] - 1, -1, -1):
+        b = coupled[at]
+        p = model.parent[b]
+        for half in range(2 if damped else 1):
+            n, f = load3(W, b, 6 * half), load3(W, b, 6 * half + 3)
+            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                x = vec3.dot(load3(columns, i, 0), n) + vec3.dot(load3(columns, i, 3), f)
+                row = half * model.nu + i
+                store(D, row, j, load(D, row, j) - x)
+            if p > 0:
+                _add(W, p, 6 * half, n, f)
+
+
+# fmt: off
 @apart
 def add(
-    model: Record, C: Any, crossings: Any, bodies: Any, columns: Any, carried: Any, flat: Any, scratch: Any, D: Any
+    model: Record, C: Any, crossings: Any, coupled: Any, bodies: Any, columns: Any, carried: Any, S: Any, W: Any, F: Any, D: Any
 ) -> None:
-    """Subtract what blocks between two bodies are from the residual's derivatives, *D*, eight columns a number.
+    # fmt: on
+    """Subtract what blocks between two bodies are from the residual's derivatives.
 
-    *carried* says how many columns of each number of a row carry a body, and 1 in these columns; *columns* are S and a of each
-    mobility, with others; *flat* and *scratch* room for S and a, by two names, and for the sums.
+    Parameters
+    ----------
+    coupled
+        The bodies of *crossings*, with all inboard of them, parents first.
+    columns, S
+        S and a of each mobility, with others; the same by what is taken at once.
+    carried
+        How many columns of what is taken at once carry a body, and 1 in these.
+    F
+        Wrenches that the sweep has carried, of which `stiffness.follow` takes back what is left.
     """
     carries, keep = carried
-    S, W = scratch
-    back, damps = C.shape[0] - 1, False
-    for i in range(model.nu):
-        for k in range(12):
-            flat[k, i] = columns[i, k]
-    W[:] = 0.0
+    o, damped = zero(load(S, 0, 0)), False
     for k in range(crossings.shape[0]):
-        block, a, b, damped = model.nb + k, crossings[k, 0], crossings[k, 1], crossings[k, 3] != 0
-        damps = damps or damped
-        if crossings[k, 4] == 1:
-            stiffness.complete(C, block, back, a, bodies, damped)
-            _push(C, back, b, a, damped, carries, keep, S, W)
-        _push(C, block, a, b, damped, carries, keep, S, W)
-    _gather(model, 0, columns, W, D, 0)
-    if damps:
-        _gather(model, W.shape[0] // 2, columns, W, D, model.nu)
+        damped = damped or crossings[k, DAMPED] == 1
+        if crossings[k, BETWEEN] == 1:
+            _take_out(crossings, k, model.nb + k, bodies, C, F)
+    for j in range(S.shape[0]):
+        moved = False
+        for k in range(crossings.shape[0]):
+            moved = moved or _is_moved(crossings, k, carries, j)
+        if moved:
+            for at in range(coupled.shape[0]):
+                for i in range(NUMBERS_OF_WRENCHES):
+                    store(W, coupled[at], i, o)
+            for k in range(crossings.shape[0]):
+                if _is_moved(crossings, k, carries, j):
+                    _push(C, model.nb + k, crossings, k, keep, S, j, W)
+            _gather(model, coupled, columns, damped, W, D, j)

@@ -7,8 +7,9 @@ of wrenches and motions about the base's origin,
 
     dF_a = K_ab e_b + D_ab v_b        and along column j, which carries b,   e_b = S_j   v_b = a_j by q, S_j by u
 
-see `stiffness`, which adds them up over subtrees; of two bodies that something acts between, one moves. Errors of constraints
-likewise, with G c_j of accelerations beside; forces on mobilities, and by coordinates, are few, and are put in place here.
+see `stiffness`, which adds them up over subtrees, and `couplings`; of two bodies that something acts between, one moves.
+Errors of constraints likewise, with G c_j of accelerations beside; forces on mobilities, and by coordinates, are few, and are
+put in place here.
 """
 
 from typing import Any
@@ -318,9 +319,9 @@ def _read(
     for at in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
         a = pushed[at, WHOSE]
         if pushed[at, KIND] == BODY:
-            if kind == BODY and a > 0 and not pulls:
+            if kind == BODY and (pushed[at, BLOCK] < 0 or not pulls):
                 continue
-            if kind == BODY and a > 0:
+            if kind == BODY:
                 put_block(a, pushed[at, BLOCK], fast, lane, bodies, flat, wide, dual, C)
                 if fast == 0 and pushed[at, WRENCH] == 1:
                     put_wrench(a, pushed[at, BLOCK], lane, bodies, dual, C)

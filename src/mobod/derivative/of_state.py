@@ -14,25 +14,30 @@ from .columns import find_bends
 from .entry import both_in, kernel_of, put_accelerations
 from .local import add_errors
 from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
-from .solve import add_column, add_given, contradict, multiply, project
+from .solve import add_column, add_given, contradict, project, put_both_products, put_given
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 17, 24, 29, 37, 47, 61, 63
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 18, 25, 30, 38, 48, 62, 65
 #: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
 FLAGS, CONTRADICTING = 15, 8
 
 
 @generic
-def _load_columns(model: Record, places: Any, flat: Any, columns: Any) -> None:
-    """S, a, c by q and c by u by mobility, of those by place among eight; none where *places* are 0, which nothing reads."""
+def _load_columns(model: Record, places: Any, flat: Any, columns: Any, eights: Any) -> None:
+    """S, a, c by q and c by u by mobility, of those by place among eight; none where *places* are 0, which nothing reads.
+
+    S and a of eight mobilities are side by side in *eights*, unless that has no rows.
+    """
     for place in range(model.nu):
         if places[place] == 0:
             continue
         k, row, column = model.mobility_at[place], place >> 3, place & 7
         for j in range(NUMBERS_A_MOBILITY):
             columns[k, j] = flat[row, 8 * (FIRST_NUMBER + j) + column]
+        for j in range(couplings.NUMBERS_OF_MOTION if eights.shape[0] > 0 else 0):
+            eights[k >> 3, 8 * j + (k & 7)] = columns[k, j]
 
 
 # fmt: off
@@ -52,7 +57,7 @@ def _find(
     if addresses[1] != 0:
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_carried(model, plan, g, F, unit)
-    carried, columns, scratch, wide_D, driven, M, total, totals = of_many
+    carried, eights, S, W, wide_D, driven, M, total, totals = of_many
     thermostat, faster, of_bodies = plan[4][6], u_dot, A
     if thermostat >= 0:
         faster, of_bodies = total, totals
@@ -63,7 +68,7 @@ def _find(
     if M.shape[0] > 0:
         sweep.put_mass(model, thermostat >= 0, driven, body_of, flat, flat, sweep.FIRST_COLUMN, 3, M)
     store3(bodies, 0, FORCE, g)
-    _load_columns(model, plan[5][1], flat, numbers)
+    _load_columns(model, plan[5][1], flat, numbers, eights)
     clear_blocks(plan, 0.0, C)
     clear(T, 0.0)
     if thermostat >= 0:
@@ -75,12 +80,11 @@ def _find(
         add_errors(model, plan[0][:4], trees[2], bodies, numbers, C, E)
     if plan[3].shape[0] > 0:
         contacts.add(model, plan[3], bodies, numbers, plan[0][3], C, D)
-    many = plan[1].shape[0] >= couplings.MANY
     if plan[6].shape[0] > 0:
-        two_points.add_eights(model, plan[6], plan[0][3], bodies, numbers, carried, columns, scratch[0], F, wide_D)
-    if many:  # before the blocks of bodies are summed up
-        couplings.add(model, C, plan[1], bodies, numbers, carried, columns, scratch, wide_D)
-    add_stiffness(model, plan, F, bodies, numbers, C, many, flat_stiffness, stiffness, 3, D)
+        two_points.add_eights(model, plan[6], plan[0][3], bodies, numbers, carried, S, F, wide_D)
+    if plan[1].shape[0] > 0:
+        couplings.add(model, C, plan[1], plan[7], bodies, numbers, carried, S, W, F, wide_D)
+    add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D)
 
 
 @generic
@@ -92,7 +96,8 @@ def _plan_of(whole: Any) -> Any:
     acted = integers(item(whole, 11)), integers(item(whole, 12)), integers(item(whole, 13)), integers(item(whole, 14))
     flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]
     read = table(item(whole, 8)), integers(item(whole, 9)), integers(item(whole, 10))
-    return integers(item(whole, 1)), (tables, *read, flags, acted, table(item(whole, FLAGS + 1)))
+    of_pairs = table(item(whole, FLAGS + 1)), integers(item(whole, FLAGS + 2))
+    return integers(item(whole, 1)), (tables, *read, flags, acted, *of_pairs)
 
 
 @generic
@@ -118,15 +123,15 @@ def _scratch_of(whole: Any) -> Any:
 def _many_of(whole: Any) -> Any:
     """Arguments of `couplings`; the residual's derivatives, eight columns a number; who is driven; M; `thermostats`'."""
     carried = table(item(whole, MANY)), blocks(item(whole, MANY + 1))
-    scratch = blocks(item(whole, MANY + 3)), blocks(item(whole, MANY + 4))
+    scratch = matrix(item(whole, MANY + 2)), blocks(item(whole, MANY + 3)), blocks(item(whole, MANY + 4))
     solving = blocks(item(whole, RIGID + 4)), integers(item(whole, TREE + 5)), matrix(item(whole, SOLVING))
     of_thermostat = matrix(item(whole, MANY + 7)), matrix(item(whole, MANY + 8))
-    return carried, matrix(item(whole, MANY + 2)), scratch, *solving, *of_thermostat
+    return carried, *scratch, *solving, *of_thermostat
 
 
 @generic
 def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: Any) -> None:
-    """Derivatives of udot by q and u side by side; *M_inv* becomes those by forces. *T* and errors get what motions add."""
+    """Derivatives of udot by q and below that by u; *M_inv* becomes those by forces. *T* and errors get what motions add."""
     n, driven = model.nu, integers(item(whole, TREE + 5))
     (R, wide_R), (D, wide_D) = both_in(whole, RIGID + 3), both_in(whole, SOLVING + 2)
     E, wide_E = both_in(whole, SOLVING + 4)
@@ -148,12 +153,10 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: 
         add_given(G, m, driven, K, 2 * n, 2 * n + width, E, 2 * start)
     groups, rows_of_groups = table(item(whole, GROUPS)), integers(item(whole, GROUPS + 1))
     pack = blocks(item(whole, SOLVING + 11))
-    multiply(M_inv, n, Q, m, wide_E, eights, wide_R, groups, rows_of_groups, wide_D, eights, pack)
-    for d in range(driven.shape[0]):
-        k = driven[d]
-        for j in range(n):
-            D[k, j] += K[k, j]
-            D[k, start + j] += K[k, n + j]
+    picked = integers(item(whole, GROUPS + 2))
+    put_both_products(M_inv, n, Q, m, wide_E, wide_R, groups, rows_of_groups, picked, False, pack, wide_D)
+    for half in range(2):
+        put_given(driven, K, half * n, half * n + n, D, half * n)
 
 
 @generic
@@ -166,7 +169,7 @@ def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u
         for j in range(n):
             by_q[i, j] = D[i, j]
         for j in range(n):
-            by_u[i, j] = D[i, start + j]
+            by_u[i, j] = D[n + i, j]
     for j in range(last + 1):
         for i in range(n):
             D[0, i] = 0.0

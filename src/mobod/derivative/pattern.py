@@ -14,8 +14,18 @@ import numpy.typing as npt
 
 from ..algebra.record import LANES
 
-#: The most columns in a group of lanes, and the most numbers of it, by q and u: they stay in a processor's first cache.
-_MOST_COLUMNS, _MOST_NUMBERS = 8, 160
+#: The most columns in a group of lanes, and the most numbers of it: they stay in a processor's first cache.
+_MOST_COLUMNS, _MOST_NUMBERS = 8, 320
+
+
+Groups = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
+
+
+def all_of(rows: int, columns: int) -> Groups:
+    """Groups of lanes, as `Pattern.of_lanes`, where all may differ."""
+    firsts = range(0, columns, _MOST_COLUMNS)
+    groups = [(first, min(first + _MOST_COLUMNS, columns), 0, rows) for first in firsts]
+    return np.array(groups, np.int64).reshape(-1, 4), np.arange(rows)
 
 
 class Pattern:
@@ -36,6 +46,12 @@ class Pattern:
             own = way[~passing]
             self.may_differ[np.ix_(way, own)] = self.may_differ[np.ix_(own, way)] = True
             passed[own] = True
+        self._of_tree = self.may_differ.copy()
+
+    @property
+    def is_of_tree(self) -> bool:
+        """True if nothing is coupled but what is on one path from Ground."""
+        return bool((self.may_differ == self._of_tree).all())
 
     def fill(self) -> None:
         """All may differ."""
@@ -50,20 +66,21 @@ class Pattern:
         for one, other in itertools.permutations(set(bodies), 2):
             self.couple(self.ways[one], self.ways[other])
 
-    def of_lanes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """Groups of columns, with the rows that may differ in any: those that take the least time.
+    def of_lanes(self) -> Groups:
+        """Groups of columns, with the rows that may differ in any: those that take the least time, by q and u at once or apart.
 
-        A group is its first column, its end, and where its rows begin and end in the list.
+        They are apart where more is coupled than by the tree, mostly by q alone. A group is its first column, its end, and
+        where its rows begin and end in the list.
         """
-        n = len(self.may_differ)
+        n, halves = len(self.may_differ), 1 + self.is_of_tree
         least, before = np.zeros(n + 1), np.zeros(n + 1, np.int64)
         for end in range(1, n + 1):
             least[end] = np.inf
             for first in range(end - 1, max(end - _MOST_COLUMNS, 0) - 1, -1):
                 count = int(self.may_differ[:, first:end].any(axis=1).sum())
-                if count * (end - first) > _MOST_NUMBERS and end - first > 1:
+                if halves * count * (end - first) > _MOST_NUMBERS and end - first > 1:
                     break
-                cost = least[first] + (n + 4) * (count * (end - first) + 4)
+                cost = least[first] + (n + 4) * (count * (end - first + 1) + 4)
                 if cost < least[end]:
                     least[end], before[end] = cost, first
         ends = [n] if n else []
@@ -71,12 +88,12 @@ class Pattern:
             ends.append(int(before[ends[-1]]))
         return self._groups([(int(before[end]), end, int(before[end]), end) for end in reversed(ends)])
 
-    def of_eights(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def of_eights(self) -> Groups:
         """The same of one state, whose columns are eight in a number: a group of each."""
         n = len(self.may_differ)
         return self._groups([(k, k + 1, LANES * k, min(LANES * k + LANES, n)) for k in range(-(-n // LANES))])
 
-    def _groups(self, parts: Sequence[tuple[int, int, int, int]]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def _groups(self, parts: Sequence[tuple[int, int, int, int]]) -> Groups:
         groups: list[tuple[int, int, int, int]] = []
         rows: list[int] = []
         for first, end, column, last in parts:

@@ -57,7 +57,8 @@ class Plan:
         What is called: kind, address for Duals, and the element and the one after the last, or the body, or the constraint and
         the first block of its errors as a body moves; the z by which it is differentiated there, -1 for none; and 1 if by time.
     pushed : (n, 4) array
-        Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept.
+        Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept: forces are between it
+        and what moves.
     ways : array
         Of each body where the mobilities on the way to it are listed behind, from the body inward.
     groups : (n, 10) array
@@ -67,7 +68,9 @@ class Plan:
         What groups have.
     crossings : (n, 5) array
         Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, whether
-        velocities are read, and 1 if it implies what the pushed body's motion does, see `stiffness.complete`.
+        velocities are read, and 1 if forces are between both, see `couplings`.
+    coupled : array
+        The bodies of these, and those inboard of them, parents first.
     used : array
         Bodies whose motion is read.
     contacts : (n, 1) array
@@ -81,7 +84,7 @@ class Plan:
     acted_places : array
         1 at the places of their mobilities, else 0.
     stiff, stiff_places : array
-        The same of bodies that have blocks: not of forces between points, and along paths, whose wrenches follow bodies.
+        The same of bodies that have blocks, or forces that do not follow: those between two bodies, and along paths, do.
     routines : array
         Of each run of elements the address of its routine for Duals where it is differentiated by columns; less than zero
         where by z and time alone; 0 where not at all.
@@ -112,6 +115,7 @@ class Plan:
     groups: Table
     members: Table
     crossings: Table
+    coupled: Table
     used: Table
     contacts: Table
     searches: bool
@@ -145,6 +149,7 @@ class Plan:
             asked,
             (self.acted, self.acted_places, self.stiff, self.stiff_places),
             self.points,
+            self.coupled,
         )
 
 
@@ -153,15 +158,15 @@ class _Graph:
 
     def __init__(self, parents: npt.NDArray[np.int64]) -> None:
         self._parents = parents
-        self._nodes: dict[tuple[int, int], dict[Call, bool]] = {}
+        #: Kind, body, and 1 for what acts between this and another one alone.
+        self._nodes: dict[tuple[int, int, int], dict[Call, bool]] = {}
         self._parts: dict[Call, list[tuple[int, int]]] = {}
         #: Of these those on which it acts.
         self._acted: dict[Call, list[tuple[int, int]]] = {}
-        #: Calls of what acts between two bodies alone; and of these pairs, ``(pushed, moved)``, those of which one body moves.
+        #: Calls of what acts between two bodies alone.
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
         #: Of calls that depend on a z or on time: this z, -1 for none, and 1 for time. It is taken with the call's first node.
         self.rest: dict[Call, tuple[int, int]] = {}
-        self._one_moves: set[tuple[int, int]] = set()
 
     def add(
         self, call: Call, bodies: Sequence[int], mobilizers: Iterable[int], fast: bool, only_read: Collection[int] = ()
@@ -171,7 +176,7 @@ class _Graph:
         self._parts[call], self._acted[call] = parts, [part for part in parts if part[0] != BODY or part[1] not in only_read]
         for part in parts:
             if part != (BODY, 0):
-                self._nodes.setdefault(part, {})[call] = fast
+                self._nodes.setdefault((*part, 0), {})[call] = fast
 
     def add_between(self, call: Call, bodies: Sequence[int], fast: bool) -> None:
         """The same, of what acts between two bodies alone."""
@@ -179,10 +184,9 @@ class _Graph:
 
     def _choose(self) -> None:
         """Choose which body of each pair moves: those of most pairs, so that few do."""
-        coupled = {(one, other) for parts in self._parts.values() for _, one in parts for _, other in parts}
         pairs = []
         for pair, calls in self._between.items():
-            if pair in coupled or self.common(*pair) == 0:  # what others do is not known; and bases have origins of their own
+            if self.common(*pair) == 0:  # bases have origins of their own
                 for call, fast in calls.items():
                     self.add(call, pair, [], fast)
             else:
@@ -191,9 +195,8 @@ class _Graph:
             moved = Counter(b for pair in sorted(pairs) for b in pair).most_common(1)[0][0]
             for pair in [pair for pair in pairs if moved in pair]:
                 pairs.remove(pair)
-                self._one_moves.add((sum(pair) - moved, moved))
                 for call, fast in self._between[pair].items():
-                    self._nodes.setdefault((BODY, moved), {})[call] = fast
+                    self._nodes.setdefault((BODY, moved, 1), {})[call] = fast
                     self._parts[call] = self._acted[call] = [(BODY, b) for b in pair]
 
     def common(self, a: int, b: int) -> int:
@@ -214,7 +217,7 @@ class _Graph:
         pushed: list[tuple[int, ...]] = []
         crossings: list[tuple[int, ...]] = []
         rest = dict(self.rest)
-        for (kind, b), own in sorted(self._nodes.items()):
+        for (kind, b, between), own in sorted(self._nodes.items()):
             slow, fast = [call for call in own if not own[call]], [call for call in own if own[call]]
             first, first_pushed = len(calls), len(pushed)
             mine = {call: rest.pop(call, (-1, 0)) for call in own}
@@ -222,12 +225,12 @@ class _Graph:
             first_fast = len(calls)
             calls += _joined(fast, mine)
             for other, a in dict.fromkeys(part for call in own for part in self._acted[call]):
-                block, alone = -1, int((a, b) in self._one_moves)
-                if kind == other == BODY and a > 0:
+                block, alone = -1, int(between and a != b)
+                if kind == other == BODY and 0 < a != b:
+                    block = nb + len(crossings)
+                    crossings.append((a, b, self.common(a, b), self._reads_velocities(own, (other, a)), alone))
+                elif kind == other == BODY and a > 0 and not between:
                     block = a
-                    if a != b:
-                        block = nb + len(crossings)
-                        crossings.append((a, b, self.common(a, b), self._reads_velocities(own, (other, a)), alone))
                 pushed.append((other, a, block, alone))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
@@ -352,9 +355,9 @@ class _Making:
         tables = self._graph.tables(lambda c: int(sum(count[c] for count in counts)))
         nodes, calls, pushed, crossings, used, num_blocks = tables
         groups, members = self._groups()
-        self._pushed.update(used.tolist())
+        self._pushed.update(one[1] for one in pushed.tolist() if one[0] == BODY and not one[3] and one[2] >= 0)
         of_paths = [b for bodies, _, _ in self._along for b in bodies]
-        self._carried.update(of_paths)
+        self._carried.update(of_paths, used.tolist())
         used = np.union1d(used, of_paths).astype(np.int64)
         for node in nodes:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
@@ -364,10 +367,11 @@ class _Making:
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
         every = set(range(self._tree.nb)) if by_columns >= 0 else set[int]()
+        coupled = self._acted(crossings[:, :2].ravel().tolist())[0]
         acted = *self._acted(every | self._pushed | self._carried), *self._acted(every | self._pushed)
         by_duals = len(nodes) + len(groups) > 0 or by_rest >= 0 or by_columns >= 0 or self._searches
         return Plan(
-            *(nodes, calls, pushed, self._ways, groups, members, crossings, used),
+            *(nodes, calls, pushed, self._ways, groups, members, crossings, coupled, used),
             *(np.array(self._contacts, np.int64), self._searches, by_duals, *acted, self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,

@@ -77,7 +77,7 @@ def add_parts(
     each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
     """
     dual, addresses = duals
-    tables, _, used, elements, (by_columns, by_rest, by_parts, _, _, _, _, _), _, _ = plan
+    tables, used, elements, (by_columns, by_rest, by_parts) = plan[0], plan[2], plan[3], plan[4][:3]
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, acting, sums = scratch
     nu = model.nu
@@ -126,8 +126,9 @@ def add_parts(
 @generic
 def _any_acts(plan: Any, F: Any) -> bool:
     """True if there are blocks, or wrenches, in any lane: of forces that are set from outside there often are none."""
-    tables, elements = plan[0], plan[3]
-    found = tables[0].shape[0] > 0 or elements.shape[0] > 0
+    pushed, found = plan[0][2], plan[3].shape[0] > 0
+    for at in range(pushed.shape[0]):
+        found = found or (pushed[at, local.BLOCK] >= 0 and pushed[at, local.WRENCH] == 0)
     if not found:
         total = zero(load(F, 0, 0))
         for at in range(plan[5][2].shape[0]):
@@ -140,16 +141,10 @@ def _any_acts(plan: Any, F: Any) -> bool:
 # fmt: off
 @generic
 def add_stiffness(
-    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, many: bool, flat: Any, wide: Any, shift: int, D: Any
+    model: Record, plan: Any, F: Any, bodies: Any, numbers: Any, C: Any, flat: Any, wide: Any, shift: int, D: Any
 ) -> None:
     # fmt: on
-    """Add blocks of bodies, and forces that do not follow them, to *D*.
-
-    What couples bodies is left out where there is so *many* of it that the caller takes it otherwise.
-    """
-    if plan[4][4] == 0 or not _any_acts(plan, F):
-        return
-    stiffness.follow(plan[5][2], F, bodies, C)
-    if not many:
-        stiffness.add_crossings(model, plan[0][3], C, plan[1], bodies, numbers, D)
-    stiffness.sweep(model, plan[5][2:], numbers, C, plan[4][3] != 0, flat, wide, shift, D)
+    """Add blocks of single bodies, and forces that do not follow them, to *D*."""
+    if plan[4][4] != 0 and _any_acts(plan, F):
+        stiffness.follow(plan[5][2], F, bodies, C)
+        stiffness.sweep(model, plan[5][2:], numbers, C, plan[4][3] != 0, flat, wide, shift, D)

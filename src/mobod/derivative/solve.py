@@ -12,96 +12,112 @@ Of one state, columns are eight in a vector, and factors on the left are numbers
 from typing import Any
 
 from ..algebra.scalar import absolute, load, maximum, store, where, zero
-from ..compiling import generic
+from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
 from .residual import clear
 
-#: Columns of a product that are taken at once, packed: they stay in a processor's first cache.
-PACKED = 8
+#: The most columns of a product that are taken at once, by q and u: they stay in a processor's first cache.
+PACKED = 16
 #: Errors of accelerations, by the largest number that they are the sum of, up to which equations do not contradict each other.
 LEAST_ERROR = 1e-10
 
 
-@generic
-def add_products(A: Any, n: int, B: Any, m: int, begin: int, end: int, factor: float, out: Any, at: int, pack: Any) -> None:
-    """*factor* A B, added to *out* from column *at* on: n rows of m columns, m rows of columns from *begin* to before *end*.
+# fmt: off
+@apart
+def put_products(
+    M_inv: Any, n: int, Q: Any, m: int, E: Any, start: int, R: Any, below: int, groups: Any, rows: Any, picked: Any, pack: Any,
+    D: Any,
+) -> None:
+    # fmt: on
+    """`_put` of one half."""
+    _put(M_inv, n, Q, m, E, start, R, below, 1, groups, rows, picked, True, pack, D)
 
-    *pack* is scratch, PACKED columns.
-    """
-    for first in range(begin, end, PACKED):
-        width, to = min(PACKED, end - first), at + first - begin
-        for k in range(m):
-            for j in range(width):
-                store(pack, k, j, load(B, k, first + j))
-        for i in range(0, n, 4):
-            i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-            for j in range(0, width, 2):
-                j1 = min(j + 1, width - 1)
-                o = zero(load(pack, 0, 0))
-                x0, x1, x2, x3, y0, y1, y2, y3 = o, o, o, o, o, o, o, o
-                for k in range(m):
-                    b, c = load(pack, k, j), load(pack, k, j1)
-                    a0, a1, a2, a3 = load(A, i, k), load(A, i1, k), load(A, i2, k), load(A, i3, k)
-                    x0, x1, x2, x3 = x0 + a0 * b, x1 + a1 * b, x2 + a2 * b, x3 + a3 * b
-                    y0, y1, y2, y3 = y0 + a0 * c, y1 + a1 * c, y2 + a2 * c, y3 + a3 * c
-                for r, x in enumerate((x0, x1, x2, x3)):
-                    if i + r < n:
-                        store(out, i + r, to + j, load(out, i + r, to + j) + factor * x)
-                if j1 > j:
-                    for r, y in enumerate((y0, y1, y2, y3)):
-                        if i + r < n:
-                            store(out, i + r, to + j1, load(out, i + r, to + j1) + factor * y)
+
+# fmt: off
+@apart
+def put_both_products(
+    M_inv: Any, n: int, Q: Any, m: int, E: Any, R: Any, groups: Any, rows: Any, picked: Any, picks: bool, pack: Any, D: Any
+) -> None:
+    # fmt: on
+    """`_put` of both halves at once."""
+    _put(M_inv, n, Q, m, E, 0, R, 0, 2, groups, rows, picked, picks, pack, D)
 
 
 # fmt: off
 @generic
-def multiply(
-    M_inv: Any, n: int, Q: Any, m: int, E: Any, start: int, R: Any, groups: Any, rows: Any, D: Any, at: int, pack: Any
+def _put(
+    M_inv: Any, n: int, Q: Any, m: int, E: Any, start: int, R: Any, below: int, halves: int, groups: Any, rows: Any, picked:
+    Any, picks: bool, pack: Any, D: Any,
 ) -> None:
     # fmt: on
-    """-M^ R - Q E of both halves, by q and by u: side by side in *D*, those by u from column *at* on.
+    """-M^ R - Q E into rows of *D* from *below* on, as those of *R* are; *E*, of *m* rows, from column *start* on.
 
-    *R* has those by u below, *E*, of *m* rows, from column *start* on. *groups* and *rows* say what of *R* may differ
-    from zero, see `pattern`; *pack* is scratch, two columns for each of a group.
+    Of two *halves* the second, by u, has its rows of R and D below those of the first, and its columns of E a D's width behind.
+    *groups* and *rows* say what of *R* may differ from zero, see `pattern`; if it *picks*, rows that are zero are passed over.
+    *picked* and *pack* are scratch, a number and columns of a group of both halves a row.
     """
     for g in range(groups.shape[0]):
-        first, end, begin = groups[g, 0], groups[g, 1], groups[g, 2]
-        count = groups[g, 3] - begin
-        for k in range(count):
-            r = rows[begin + k]
-            for j in range(first, end):
-                store(pack, k, 2 * (j - first), load(R, r, j))
-                store(pack, k, 2 * (j - first) + 1, load(R, n + r, j))
+        first, width, count = groups[g, 0], (groups[g, 1] - groups[g, 0]) * halves, 0
+        for k in range(groups[g, 2], groups[g, 3]):
+            size = zero(load(pack, 0, 0))
+            for j in range(width):
+                x = load(R, below + n * (j % halves) + rows[k], first + j // halves)
+                store(pack, count, j, x)
+                size = size + absolute(x)
+            if not picks or some_touch(size):
+                picked[count] = rows[k]
+                count += 1
         for k in range(m):
-            for j in range(first, end):
-                store(pack, count + k, 2 * (j - first), load(E, k, j))
-                store(pack, count + k, 2 * (j - first) + 1, load(E, k, start + j))
+            for j in range(width):
+                store(pack, count + k, j, load(E, k, start + D.shape[1] * (j % halves) + first + j // halves))
         for i in range(0, n, 4):
-            i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-            for j in range(first, end):
-                o, c = zero(load(pack, 0, 0)), 2 * (j - first)
-                x0, x1, x2, x3, y0, y1, y2, y3 = o, o, o, o, o, o, o, o
-                for k in range(count):
-                    r = rows[begin + k]
-                    x, y = load(pack, k, c), load(pack, k, c + 1)
-                    a0, a1, a2, a3 = load(M_inv, i, r), load(M_inv, i1, r), load(M_inv, i2, r), load(M_inv, i3, r)
-                    x0, x1, x2, x3 = x0 - a0 * x, x1 - a1 * x, x2 - a2 * x, x3 - a3 * x
-                    y0, y1, y2, y3 = y0 - a0 * y, y1 - a1 * y, y2 - a2 * y, y3 - a3 * y
-                for k in range(m):
-                    x, y = load(pack, count + k, c), load(pack, count + k, c + 1)
-                    a0, a1, a2, a3 = load(Q, i, k), load(Q, i1, k), load(Q, i2, k), load(Q, i3, k)
-                    x0, x1, x2, x3 = x0 - a0 * x, x1 - a1 * x, x2 - a2 * x, x3 - a3 * x
-                    y0, y1, y2, y3 = y0 - a0 * y, y1 - a1 * y, y2 - a2 * y, y3 - a3 * y
-                store(D, i, j, x0)
-                store(D, i1, j, x1)
-                store(D, i2, j, x2)
-                store(D, i3, j, x3)
-                store(D, i, at + j, y0)
-                store(D, i1, at + j, y1)
-                store(D, i2, at + j, y2)
-                store(D, i3, at + j, y3)
+            at = i, min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
+            for j in range(0, width - 1, 2):
+                x, y = _two(M_inv, Q, m, at, picked, count, pack, j)
+                _put_four(D, below + n * (j % halves), at, first + j // halves, x)
+                _put_four(D, below + n * ((j + 1) % halves), at, first + (j + 1) // halves, y)
+            if width % 2 == 1:
+                _put_four(D, below, at, first + width - 1, _one(M_inv, Q, m, at, picked, count, pack, width - 1))
+
+
+@generic
+def _put_four(D: Any, below: int, at: Any, j: int, x: Any) -> None:
+    for r in range(4):
+        store(D, below + at[r], j, x[r])
+
+
+@generic
+def _two(M: Any, Q: Any, m: int, at: Any, picked: Any, count: int, pack: Any, j: int) -> Any:
+    """Four rows of two columns of the product."""
+    o, (i, i1, i2, i3) = zero(load(pack, 0, 0)), at
+    x0, x1, x2, x3, y0, y1, y2, y3 = o, o, o, o, o, o, o, o
+    for k in range(count):
+        r, x, y = picked[k], load(pack, k, j), load(pack, k, j + 1)
+        a0, a1, a2, a3 = load(M, i, r), load(M, i1, r), load(M, i2, r), load(M, i3, r)
+        x0, x1, x2, x3 = x0 - a0 * x, x1 - a1 * x, x2 - a2 * x, x3 - a3 * x
+        y0, y1, y2, y3 = y0 - a0 * y, y1 - a1 * y, y2 - a2 * y, y3 - a3 * y
+    for k in range(m):
+        x, y = load(pack, count + k, j), load(pack, count + k, j + 1)
+        a0, a1, a2, a3 = load(Q, i, k), load(Q, i1, k), load(Q, i2, k), load(Q, i3, k)
+        x0, x1, x2, x3 = x0 - a0 * x, x1 - a1 * x, x2 - a2 * x, x3 - a3 * x
+        y0, y1, y2, y3 = y0 - a0 * y, y1 - a1 * y, y2 - a2 * y, y3 - a3 * y
+    return (x0, x1, x2, x3), (y0, y1, y2, y3)
+
+
+@generic
+def _one(M: Any, Q: Any, m: int, at: Any, picked: Any, count: int, pack: Any, j: int) -> Any:
+    """Four rows of one column."""
+    o, (i, i1, i2, i3) = zero(load(pack, 0, 0)), at
+    x0, x1, x2, x3 = o, o, o, o
+    for k in range(count):
+        r, x = picked[k], load(pack, k, j)
+        x0, x1, x2, x3 = x0 - load(M, i, r) * x, x1 - load(M, i1, r) * x, x2 - load(M, i2, r) * x, x3 - load(M, i3, r) * x
+    for k in range(m):
+        x = load(pack, count + k, j)
+        x0, x1, x2, x3 = x0 - load(Q, i, k) * x, x1 - load(Q, i1, k) * x, x2 - load(Q, i2, k) * x, x3 - load(Q, i3, k) * x
+    return x0, x1, x2, x3
 
 
 @generic
@@ -116,11 +132,12 @@ def add_given(M: Any, n: int, driven: Any, K: Any, first: int, end: int, R: Any,
 
 
 @generic
-def put_given(driven: Any, K: Any, end: int, D: Any) -> None:
-    """Columns of *K* to before *end*, which motions prescribe of the mobilities *driven*, added to *D*."""
+def put_given(driven: Any, K: Any, first: int, end: int, D: Any, below: int) -> None:
+    """Columns of *K* from *first* to before *end*, which motions prescribe of the mobilities *driven*, added to *D*."""
     for d in range(driven.shape[0]):
-        for j in range(end):
-            store(D, driven[d], j, load(D, driven[d], j) + load(K, driven[d], j))
+        row = below + driven[d]
+        for j in range(end - first):
+            store(D, row, j, load(D, row, j) + load(K, driven[d], first + j))
 
 
 @generic
@@ -149,10 +166,14 @@ def project(model: Record, row_of: Any, M_inv: Any, all_rows: Any, G: Any, P: An
             for i in range(n):
                 store(Q, i, c, load(Q, i, c) + w * load(P, k, i))
     for i in range(n):
-        for c in range(m):
-            q = load(Q, i, c)
+        for c in range(0, m - 1, 2):
+            q, q1 = load(Q, i, c), load(Q, i, c + 1)
             for j in range(n):
-                store(M_inv, i, j, load(M_inv, i, j) - q * load(P, c, j))
+                store(M_inv, i, j, load(M_inv, i, j) - q * load(P, c, j) - q1 * load(P, c + 1, j))
+        if m % 2 == 1:
+            q = load(Q, i, m - 1)
+            for j in range(n):
+                store(M_inv, i, j, load(M_inv, i, j) - q * load(P, m - 1, j))
 
 
 @generic

@@ -3,8 +3,8 @@
     by q   - S_i . (K S_j + D a_j)        by u   - S_i . D S_j        K and D summed over the bodies that both i and j carry
 
 The rigid sweep carries applied forces F along with the bodies. They do not follow: minus e x* F belongs to K of a body. That is
-all there is of constant forces. Where two bodies are coupled, the block counts as one body's for columns inboard of both; what
-is left are pairs of which one is on a branch of its own.
+all there is of constant forces. Where contact couples two bodies, the block counts as one body's for columns inboard of both;
+what is left are pairs of which one is on a branch of its own. What else couples bodies is in `couplings`.
 """
 
 from typing import Any
@@ -19,7 +19,7 @@ from .local import OF_WRENCH
 #: Numbers of a mobility: K S + D a, D S, K^T S, D^T S; four results.
 _BY_Q, _BY_U, _BACK, _BACK_BY_U, _RESULT, NUMBERS_OF_STIFFNESS = 0, 6, 12, 18, 24, 28
 #: Where D is in a block.
-_D = 36
+DAMPING = 36
 
 
 @generic
@@ -51,7 +51,7 @@ def _add_turned(C: Any, b: int, n: Any, f: Any, r: Any) -> None:
 
 
 @generic
-def _times(C: Any, b: int, first: int, v: Any) -> Any:
+def times(C: Any, b: int, first: int, v: Any) -> Any:
     """A matrix times a spatial vector, angular and linear."""
     return _products(C, b, first, 6, 1, v)
 
@@ -98,20 +98,6 @@ def _spatial(rows: Any, j: int, first: int) -> Any:
 @generic
 def _take(D: Any, i: int, j: int, x: Any) -> None:
     store(D, i, j, load(D, i, j) - x)
-
-
-@generic
-def add_crossings(model: Record, way: Any, C: Any, crossings: Any, bodies: Any, columns: Any, D: Any) -> None:
-    """Subtract what blocks between two bodies are, but for mobilities that carry both, of which they count as one body's."""
-    back = C.shape[0] - 1
-    for k in range(crossings.shape[0]):
-        block, a, b, c, damped = model.nb + k, crossings[k, 0], crossings[k, 1], crossings[k, 2], crossings[k, 3] != 0
-        if crossings[k, 4] == 1:
-            complete(C, block, back, a, bodies, damped)
-            add_common(C, back, c, damped)
-            cross(model, way, C, back, b, a, c, columns, damped, D)
-        add_common(C, block, c, damped)
-        cross(model, way, C, block, a, b, c, columns, damped, D)
 
 
 @generic
@@ -201,12 +187,12 @@ def sweep(model: Record, acting: Any, columns: Any, C: Any, damped: bool, flat: 
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             place = model.first_place[b] + model.num_u[b] - 1 - (i - model.first_u[b])
             S, a = _spatial(columns, i, 0), _spatial(columns, i, 6)
-            by_q = _times(C, b, 0, S)
+            by_q = times(C, b, 0, S)
             _keep(flat, place, shift, _BACK, _transpose_times(C, b, 0, S))
             if damped:
-                by_q = _plus(by_q, _times(C, b, _D, a))
-                _keep(flat, place, shift, _BY_U, _times(C, b, _D, S))
-                _keep(flat, place, shift, _BACK_BY_U, _transpose_times(C, b, _D, S))
+                by_q = _plus(by_q, times(C, b, DAMPING, a))
+                _keep(flat, place, shift, _BY_U, times(C, b, DAMPING, S))
+                _keep(flat, place, shift, _BACK_BY_U, _transpose_times(C, b, DAMPING, S))
             _keep(flat, place, shift, _BY_Q, by_q)
         p = model.parent[b]
         if p > 0:
@@ -232,9 +218,9 @@ def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, c
     for at in range(first_b, end_b - common):
         j = way[at]
         S = _spatial(columns, j, 0)
-        by_q = _times(C, block, 0, S)
+        by_q = times(C, block, 0, S)
         if damped:
-            by_q, by_u = _plus(by_q, _times(C, block, _D, _spatial(columns, j, 6))), _times(C, block, _D, S)
+            by_q, by_u = _plus(by_q, times(C, block, DAMPING, _spatial(columns, j, 6))), times(C, block, DAMPING, S)
             for other in range(first_a, end_a):
                 i = way[other]
                 _take(D, nu + i, j, _dot(_spatial(columns, i, 0), by_u))
@@ -246,7 +232,7 @@ def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, c
         S = _spatial(columns, i, 0)
         by_q = _transpose_times(C, block, 0, S)
         if damped:
-            by_u = _transpose_times(C, block, _D, S)
+            by_u = _transpose_times(C, block, DAMPING, S)
             for other in range(end_b - common, end_b):
                 j = way[other]
                 _take(D, i, j, _dot(_spatial(columns, j, 6), by_u))

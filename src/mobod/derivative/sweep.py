@@ -455,15 +455,17 @@ def add_to_parent(model: Record, b: int, bodies: Any) -> None:
 @generic
 def sweep(
     model: Record, A: Any, udot: Any, g: Any, bends: Any, bent: Any, slopes: Any, acted: Any, carrier: Any, F: Any,
-    bodies: Any, speeds: Any, columns: Any, Dq: Any, Du: Any,
+    bodies: Any, speeds: Any, columns: Any, clears: bool, Dq: Any, Du: Any,
 ) -> None:
     # fmt: on
     """Derivatives of M udot + inertial forces - gravity g - forces on single mobilities, of lanes, into *Dq* and *Du*.
 
-    Other applied wrenches F, on the bodies *acted* on, are carried along; *carrier* says which bodies' they are.
+    Other applied wrenches F, on the bodies *acted* on, are carried along; *carrier* says which bodies' they are. Unless it
+    *clears*, numbers of mobilities that are not on one path from Ground are left as they are.
     """
-    matrix_sweep.clear(Dq)
-    matrix_sweep.clear(Du)
+    if clears:
+        matrix_sweep.clear(Dq)
+        matrix_sweep.clear(Du)
     begin(model, A, g, bodies)
     subtract_wrenches(acted, carrier, F, bodies)
     for b in range(model.nb - 1, 0, -1):

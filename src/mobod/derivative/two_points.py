@@ -147,20 +147,15 @@ def add(model: Record, table: Any, way: Any, bodies: Any, columns: Any, F: Any, 
 
 
 @apart
-def add_eights(
-    model: Record, table: Any, way: Any, bodies: Any, columns: Any, carried: Any, flat: Any, S: Any, F: Any, D: Any
-) -> None:
-    """The same of one state, eight columns a number; *carried*, *flat* and *S* as of `couplings.add`."""
+def add_eights(model: Record, table: Any, way: Any, bodies: Any, columns: Any, carried: Any, S: Any, F: Any, D: Any) -> None:
+    """The same of one state, eight columns a number; *carried* and *S* as of `couplings.add`."""
     carries, keep = carried
-    for i in range(model.nu):
-        for k in range(12):
-            flat[k, i] = columns[i, k]
     for at in range(table.shape[0]):
         b, other, law, line, here, there = _settle(model, table, at, bodies, F)
         last, damped, sign = table[at, COMMON], table[at, KIND] == DAMPER, -1.0
         common = way[last + 1] - way[last]
         for _ in range(2):
-            for c in range(S.shape[1]):
+            for c in range(S.shape[0]):
                 if carries[b, c] > carries[last, c]:
                     k = load(keep, b, c) - load(keep, last, c)
                     column = _column(S, 0, k, c), _column(S, 3, k, c), _column(S, 6, k, c), _column(S, 9, k, c)
@@ -171,4 +166,4 @@ def add_eights(
 
 @generic
 def _column(S: Any, first: int, k: Any, c: int) -> Any:
-    return k * load(S, first, c), k * load(S, first + 1, c), k * load(S, first + 2, c)
+    return vec3.scale(k, load3(S, c, first))

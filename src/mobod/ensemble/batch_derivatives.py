@@ -47,8 +47,8 @@ def calc_inverse_dynamics_derivatives(
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
         pull, none = sweep.gravity(model), bodies[:0]
         sweep.sweep(
-            model, A, udot8, pull, none, bent, slopes, bent[:0], bent, none, bodies, speeds, columns, found[:n],
-            found[n : 2 * n],
+            model, A, udot8, pull, none, bent, slopes, bent[:0], bent, none, bodies, speeds, columns, True,
+            found[:n], found[n : 2 * n],
         )
         explicit_mass_matrix.calc_m(model, False, work, work, found[2 * n :])
         put(found, 8 * g, out)

@@ -11,17 +11,16 @@ from typing import Any
 from ..algebra.eights import put_columns, put_rows
 from ..algebra.memory import store3
 from ..algebra.record import attach
-from ..algebra.scalar import absolute, any_not_finite, load, scatter, store, store_lane, zero
+from ..algebra.scalar import any_not_finite, load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import contacts, regressor, sweep, thermostats, two_points
+from ..derivative import contacts, couplings, regressor, sweep, thermostats, two_points
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends
 from ..derivative.entry import put_accelerations
 from ..derivative.local import add_errors
 from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
-from ..derivative.solve import add_given, add_products, contradict, multiply, project, put_given
+from ..derivative.solve import add_given, contradict, project, put_both_products, put_given, put_products
 from ..derivative.sweep import FORCE
-from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
@@ -36,7 +35,7 @@ from .chunks import shared
 def _find(
     model: Record, first: int, of_one: Any, of_tree: Any, own: Any, own_of_each: Any, plan: Any, end: int, u_dot: Any, A: Any,
     total: Any, totals: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, columns: Any, stiffness: Any,
-    C: Any, D: Any, T: Any, E: Any, K: Any, driven: Any, M: Any,
+    C: Any, carried: Any, W: Any, clears: bool, D: Any, T: Any, E: Any, K: Any, driven: Any, M: Any,
 ) -> None:
     # fmt: on
     """The residual's derivatives by columns up to *end* of eight states, errors', those of udot that is driven, and M.
@@ -59,7 +58,8 @@ def _find(
         faster, of_bodies = total, totals
         thermostats.put_motion(model, thermostat, u_dot, A, total, totals)
     sweep.sweep(
-        model, of_bodies, faster, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, D[:n], D[n : 2 * n]
+        model, of_bodies, faster, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, clears, D[:n],
+        D[n : 2 * n],
     )
     store3(bodies, 0, FORCE, g)
     if M.shape[0] > 0:
@@ -80,7 +80,9 @@ def _find(
         contacts.add(model, plan[3], bodies, speeds, plan[0][3], C, D)
     if plan[6].shape[0] > 0:
         two_points.add(model, plan[6], plan[0][3], bodies, speeds, F, D)
-    add_stiffness(model, plan, F, bodies, speeds, C, False, stiffness, stiffness, 0, D)
+    if plan[1].shape[0] > 0:
+        couplings.add(model, C, plan[1], plan[7], bodies, speeds, carried, speeds, W, F, D)
+    add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D)
 
 
 @generic
@@ -91,33 +93,15 @@ def _make_unsound(M_inv: Any, sound: Any) -> None:
             store(M_inv, i, j, load(M_inv, i, j) + sound)
 
 
-@generic
-def _begin(first: int, D: Any) -> None:
-    """Zeros from column *first* on."""
-    for i in range(D.shape[0]):
-        for j in range(first, D.shape[1]):
-            store(D, i, j, zero(load(D, 0, 0)))
-
-
-@generic
-def _subtract_products(A: Any, n: int, B: Any, m: int, first: int, D: Any, at: int) -> None:
-    """A B, of columns of *B* from *first* on, that are mostly zero, subtracted from columns of *D* from *at* on."""
-    for j in range(D.shape[1] - at):
-        for k in range(m):
-            x = load(B, k, first + j)
-            if some_touch(absolute(x)):
-                for i in range(n):
-                    store(D, i, at + j, load(D, i, at + j) - load(A, i, k) * x)
-
-
 # fmt: off
 @compiled
 def calc_derivatives(
-    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, own_of_each: Any, num_z: int, groups: Any,
-    rows_of_groups: Any, of_tree: Any, rows: Any, driven: Any, contradicting: Any, plan: Any, given: Any, udot: Any,
-    A: Any, total: Any, totals: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any,
-    of_columns: Any, stiffness: Any, C: Any, rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any,
-    rows_of_g: Any, P: Any, W: Any, Q: Any, pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, picked: Any, own_of_each: Any, num_z: int,
+    is_of_tree: bool, groups: tuple[Any, Any], of_rest: tuple[Any, Any], carried: Any, of_tree: Any, rows: Any, driven: Any,
+    contradicting: Any, plan: Any, given: Any, udot: Any, A: Any, total: Any, totals: Any, unit: Any, N: Any, bends: Any,
+    F: Any, bodies: Any, speeds: Any, of_columns: Any, stiffness: Any, C: Any, of_pairs: Any, rigid: Any, T: Any, E: Any,
+    K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, pack: Any, work: Any, M_inv: Any, rest: Any, D: Any,
+    out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by q, u, z, in rows of *num_z*, forces on the mobilities, and time, one behind the other.
@@ -141,7 +125,8 @@ def calc_derivatives(
         put_accelerations(model, inverse, udot, udot, A)
         _find(
             model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F, bodies,
-            speeds, of_columns, stiffness, C, rigid, T, E, K, driven, M,
+            speeds, of_columns, stiffness, C, carried, of_pairs, inverse or not is_of_tree, rigid, T, E, K,
+            driven, M,
         )
         if inverse:
             for i in range(n):
@@ -160,34 +145,39 @@ def calc_derivatives(
             add_given(M, n, driven, K, n, 2 * n, rigid[n:], 0)
             add_given(M, n, driven, K, 2 * n, columns, T, 0)
             add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
-            multiply(M_inv, n, Q, m, E, n, rigid, groups, rows_of_groups, D, n, pack)
-            _begin(2 * n, D)
-            _subtract_products(M_inv, n, T, n, 0, D, 2 * n)
-            _subtract_products(Q, n, E, m, 2 * n, D, 2 * n)
-            put_given(driven, K, columns, D)
-            last = n * (2 * n + num_z)
-            put_columns(D, 0, n, out, first, 0, n)
-            put_columns(D, n, 2 * n, out, first, n * n, n)
-            put_columns(D, 2 * n, columns - 1, out, first, 2 * n * n, num_z)
+            if is_of_tree:
+                put_both_products(M_inv, n, Q, m, E, rigid, *groups, picked, True, pack, D)
+            for half in range(2):
+                if not is_of_tree:
+                    put_products(M_inv, n, Q, m, E, half * n, rigid, half * n, *groups, picked, pack, D)
+                put_given(driven, K, half * n, half * n + n, D, half * n)
+            put_products(M_inv, n, Q, m, E, 2 * n, T, 0, *of_rest, picked, pack, rest)
+            put_given(driven, K, 2 * n, columns, rest, 0)
+            first_z, last = 2 * n * n, n * (2 * n + num_z)
+            put_rows(D, 0, 2 * n, out, first, 0)
+            put_columns(rest, 0, T.shape[1] - 1, out, first, first_z, num_z)
             put_rows(M_inv, 0, n, out, first, last)
-            put_columns(D, columns - 1, columns, out, first, last + n * n, 1)
+            put_columns(rest, T.shape[1] - 1, T.shape[1], out, first, last + n * n, 1)
+            if any_not_finite(sound):  # what is not a number must not stay for other states
+                clear(rigid, o)
 
 
 # fmt: off
 @compiled
 def calc_parameter_derivatives(
-    block: Any, address: int, share: Any, states: Any, of_one: Any, own_of_each: Any, row_of: Any, rows: Any, driven: Any,
-    contradicting: Any, R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, pack: Any, work: Any,
-    M_inv: Any, D: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, of_one: Any, own_of_each: Any, groups: tuple[Any, Any], row_of: Any,
+    rows: Any, driven: Any, contradicting: Any, R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any,
+    pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by numbers of the model.
 
-    *of_one* are a record of Duals with its numbers, where each state's own ones are, and seeds of one state or of each.
+    *of_one* are a record of Duals with its numbers, where each state's own ones are, scratch, and seeds of one
+    state or of each.
     """
     model = attach(block)
     n, columns = model.nu, R.shape[1]
-    duals, addresses, numbers, own_places, seeds, rates = of_one
+    duals, addresses, numbers, own_places, picked, seeds, rates = of_one
     dual = attach(duals)
     for g in shared(share):
         first = 8 * g
@@ -214,10 +204,8 @@ def calc_parameter_derivatives(
             scatter(contradicting, first, 0, contradict(model, model.A_GB, model.u_dot))
         add_given(M, n, driven, K, 0, columns, R, 0)
         add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
-        _begin(0, D)
-        add_products(M_inv, n, R, n, 0, columns, -1.0, D, 0, pack)
-        add_products(Q, n, E, m, 0, columns, -1.0, D, 0, pack)
-        put_given(driven, K, columns, D)
+        put_products(M_inv, n, Q, m, E, 0, R, 0, *groups, picked, pack, D)
+        put_given(driven, K, 0, columns, D, 0)
         put_rows(D, 0, n, out, first, 0)
 
 

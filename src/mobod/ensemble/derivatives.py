@@ -13,7 +13,9 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..derivative import products, sweep as sweeps
 from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
+from ..derivative.couplings import NUMBERS_OF_WRENCHES
 from ..derivative.local import NUMBERS_OF_BLOCK
+from ..derivative.pattern import all_of
 from ..derivative.results import put, results, targets
 from ..derivative.routines import calc_residual
 from ..derivative.seeded_record import SeededRecord, side_by_side
@@ -226,10 +228,10 @@ class Derivatives(OfParts):
             ),
             {},
             (nu, m),
-            before=(own_of_each(self._own), whole.parts.row_of, rows, driven, contradicting),
+            before=(own_of_each(self._own), all_of(nu, m), whole.parts.row_of, rows, driven, contradicting),
             scratch=(
                 *((nu, m), (me, m), (moved, m), (moved, nu), (num_rows, nu), (me, nu), (me, nu), (me, me), (nu, me)),
-                *((max(nu, me), PACKED), self._column_scratch(), (nu, nu)),
+                *((nu + me, PACKED), self._column_scratch(), (nu, nu)),
             ),
             alone=_never,
         )
@@ -246,7 +248,8 @@ class Derivatives(OfParts):
         places = np.concatenate([np.zeros(0, np.int64), *own])
         kind = {"with_tangents": True, "own_parameters": True}
         addresses = np.array([_realize.advance.address(**kind), calc_residual.address(**kind)])
-        return [(one.record.block, addresses, one.numbers, places, *seeds) for one in each]
+        nu = self._template.tree.nu
+        return [(one.record.block, addresses, one.numbers, places, np.zeros(nu, np.int64), *seeds) for one in each]
 
     def calc_inertial_parameter_regressor(self, u_dot: npt.ArrayLike) -> Array:
         """Every state's regressor ``(n, nu, 10 (nb - 1))`` at *u_dot*, ``(n, nu)`` or ``(nu,)`` for all. Needs VELOCITY.
@@ -335,6 +338,7 @@ class Derivatives(OfParts):
         rows, driven = (none, none) if inverse else (whole.parts.rows, whole.parts.driven)
         of_rest, m, moved = 0 if inverse else nz + 1, max(len(rows), 1), nu if len(driven) else 0
         of_mass = nu if inverse or len(driven) or whole.parts.plan.thermostat >= 0 else 0
+        is_of_tree = whole.parts.plan.pattern.is_of_tree
         wide, contradicting = 2 * nu + of_rest, np.zeros((self._groups * LANES, 1))
         with self._of_one(whole) as of_one:
 
@@ -347,10 +351,13 @@ class Derivatives(OfParts):
                 Stage.VELOCITY if inverse else Stage.ACCELERATION,
                 kernel,
                 {},
-                (nu, wide),
+                (2 * nu, nu),
                 before=(
                     num_z,
-                    *whole.groups_of_lanes,
+                    is_of_tree,
+                    whole.groups_of_lanes,
+                    all_of(nu, of_rest),
+                    whole.carried,
                     whole.of_parts,
                     rows,
                     driven,
@@ -361,8 +368,8 @@ class Derivatives(OfParts):
                 scratch=(
                     *((nu, 1), (tree.nb, 6), (nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
                     *((nu, of_rest), (0 if inverse else m, wide), (moved, wide), (of_mass, nu)),
-                    *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), (nu + m, 2 * PACKED), self._column_scratch()),
-                    (nu, nu),
+                    *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), (nu + m, PACKED), self._column_scratch()),
+                    *((nu, nu), (nu, of_rest)),
                 ),
                 alone=_never,
                 realized=realized,
@@ -382,12 +389,15 @@ class Derivatives(OfParts):
         return whole_for(self._system, self._template)
 
     def _scratch_of_parts(self, whole: Whole) -> tuple[tuple[int, int], ...]:
-        """Of kernels in `batch_element_derivatives`: what the rigid sweep, and what it is given, takes of eight states."""
+        """Of kernels in `batch_element_derivatives`: what the rigid sweep, and what it is given, takes of eight states.
+
+        The residual's derivatives stay zero where the tree leaves them so: a row more keeps them from being taken of others.
+        """
         tree = self._template.tree
-        bends = tree.nu if whole.bent.any() else 0
+        bends, is_of_tree = tree.nu if whole.bent.any() else 0, whole.parts.plan.pattern.is_of_tree
         before = (tree.nu + tree.nq, 1), (tree.nq, 6), (bends, sweeps.NUMBERS_OF_BENDS), (tree.nb, 6)
         blocks = (tree.nu, NUMBERS_OF_STIFFNESS), (whole.num_blocks, NUMBERS_OF_BLOCK)
-        return *before, *self._scratch_of_sweep(), *blocks, (2 * tree.nu, tree.nu)
+        return *before, *self._scratch_of_sweep(), *blocks, (tree.nb, NUMBERS_OF_WRENCHES), (2 * tree.nu + is_of_tree, tree.nu)
 
     @contextmanager
     def _of_one(self, whole: Whole) -> Iterator[list[tuple[Any, ...]]]:
@@ -401,7 +411,7 @@ class Derivatives(OfParts):
                 for name, (rows, columns) in shapes.items():
                     record.share(name, own[at : at + rows * columns].reshape(rows, columns))
                     at += rows * columns
-                found.append((of_one, own))
+                found.append((of_one, own, np.zeros(template.tree.nu, np.int64)))
             yield found
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
