@@ -85,6 +85,13 @@ def test_geometry_that_is_none_is_refused(parts):
         mb.contact.HardStopUpper("pin", 0, 1.0)
 
 
+def test_friction_has_one_or_two_directions(parts):
+    _, matter, body, _ = parts
+    ball = mb.constraint.Ball(matter.ground, (0, 0, 0), body, (0, 0, 0), name="three")
+    with pytest.raises(mb.ModelError, match=r"'three'.*has 3 equations"):
+        mb.StateLimitedFriction(ball, static_friction=0.5)
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_rates_are_the_derivatives_of_the_gap(parts, name, rng):
     system, matter, body, pin = parts

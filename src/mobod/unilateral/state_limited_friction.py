@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..constraint.base import Constraint
+from ..errors import ModelError
 from ..value import checks
 from ..value.attributes import Sealed
 from .base import friction_coefficients
@@ -29,6 +30,11 @@ class StateLimitedFriction(Sealed):
     static_friction, dynamic_friction, viscous_friction : float
         Coefficients, as of a `UnilateralContact`.
     name : str, optional
+
+    Raises
+    ------
+    ModelError
+        If *stick* has more than two equations.
 
     Examples
     --------
@@ -54,6 +60,12 @@ class StateLimitedFriction(Sealed):
         viscous_friction: float = 0.0,
         name: str | None = None,
     ) -> None:
+        equations = sum(stick.number_of_equations)
+        if equations > 2:
+            raise ModelError(
+                f"friction has one or two directions; the constraint {stick.name!r}, which is to hold its slip, "
+                f"has {equations} equations: give one of one or two, or several frictions"
+            )
         self.matter: SimbodyMatterSubsystem = stick.matter
         self.stick = stick
         self.coefficients = friction_coefficients(name or "friction", static_friction, dynamic_friction, viscous_friction)
