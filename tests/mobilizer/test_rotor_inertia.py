@@ -95,13 +95,15 @@ def test_constraints_feel_it(make, close):
     close(np.concatenate([state.u_dot, state.multipliers]), found, 1e-8)
 
 
-def test_impacts_feel_it(make, close):
+@pytest.mark.parametrize("restitution", [0.5, 0.0])
+@pytest.mark.parametrize("stepped", [False, True])
+def test_impacts_feel_it(stepped, restitution, make, close):
     model = make.tree(0)
     first = m.Pin(model.matter.ground, make.body())
     second = m.Pin(first, make.body(), X_PF=mb.Transform((1, 0, 0)))
     for body, rotor in ((first, 0.7), (second, 0.4)):
         body.set_default_rotor_inertia(rotor)
-    mb.contact.HardStopUpper(first, 0, 0.5, restitution=0.5)
+    mb.contact.HardStopUpper(first, 0, 0.5, restitution=restitution)
     state = model.made().state
     first.set_angle(state, 0.5 - 1e-9)
     second.set_angle(state, 0.8)
@@ -109,10 +111,14 @@ def test_impacts_feel_it(make, close):
     state.u = u
     model.system.realize(state, mb.Stage.POSITION)
     column = np.linalg.inv(model.matter.calc_m(state))[:, 0]
-    stepper = mb.TimeStepper(model.system, mb.integrator.RungeKuttaMerson(model.system, accuracy=1e-6))
+    integrator = mb.integrator.RungeKuttaMerson(model.system, accuracy=1e-6)
+    if stepped:
+        integrator = mb.integrator.TimeStepping(model.system, fixed_step_size=1e-6)
+    stepper = mb.TimeStepper(model.system, integrator)
     stepper.initialize(state)
-    stepper.step_to(1e-6)
-    close(stepper.state.u, u - 1.5 * u[0] * column / column[0], 1e-4)  # the rest is a microsecond's acceleration
+    stepper.step_to(2e-6)
+    after = u - (1.0 + restitution) * u[0] * column / column[0]
+    close(stepper.state.u, after, 2e-3 if stepped else 1e-4, scale=1.0)  # the rest: 2 us of acceleration, a gap of 1 nm
 
 
 @pytest.mark.parametrize("kind", [m.Pin, m.Ball, m.Free, m.Bushing, m.Planar, m.Translation], ids=lambda kind: kind.__name__)

@@ -125,6 +125,7 @@ def plain_model(state, points):
     )
     model = types.SimpleNamespace(**{name: np.array(getattr(state.record, name)) for name in names})
     model.contact_point, model.contact_sum = np.zeros((points, 32)), np.zeros((1, 32))
+    model.contact_point[:, access.PART] = 1.0
     model.body_forces[:], model.work_e[:] = 0.0, 0.0
     return model
 

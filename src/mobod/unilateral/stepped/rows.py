@@ -109,7 +109,7 @@ def add_impulse(space: Any, i: int, n: Any, a: Any, b: Any, row: int) -> None:
 
 @generic
 def find_masses(model: Any, space: Any) -> None:
-    """The mass matrix of each tree that needs it, with what joints add; of prescribed mobilities 1."""
+    """The mass matrix of each tree that needs it, with rotors and what joints add; of prescribed mobilities 1."""
     composite_inertia.sweep(model)
     mass, place, depth = space.mass, space.place_of_speed, space.depth
     for b in range(1, model.nb):
@@ -139,6 +139,8 @@ def find_masses(model: Any, space: Any) -> None:
                 torque, force = spatial.shift_force(torque, force, load3(model.p_PB_G, c, 0))
                 c = model.parent[c]
             diagonal = load(mass, row + depth[own], 0) + load(space.vectors, names.ADDED, own)
+            if moves:
+                diagonal = diagonal + load(model.rotor_inertia, i, 0)
             store(mass, row + depth[own], 0, diagonal)
             store(space.vectors, names.DIAGONAL, own, diagonal)
 
