@@ -39,10 +39,7 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_forces_that_it_tells_are_those_of_the_motion(kind):
-    seed = int(np.random.SeedSequence().generate_state(1)[0])
-    print(f"seed {seed}")
-    rng = np.random.default_rng(seed)
+def test_the_forces_that_it_tells_are_those_of_the_motion(kind, rng):
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     bodies = [

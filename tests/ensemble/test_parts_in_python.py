@@ -169,7 +169,7 @@ def test_a_plane_that_is_passed_in_the_one_step_of_a_call_is_noticed():
 
 
 @pytest.mark.parametrize("kind", ["Maximum", "Delay", "Integrate", "SampleAndHold"])
-def test_a_witness_in_python_that_reads_what_a_measure_remembers_stops_each_state_as_it_does_alone(kind):
+def test_a_witness_in_python_that_reads_what_a_measure_remembers_stops_each_state_as_it_does_alone(kind, rng):
     """Lanes lend it their memory; of samples that are held, which jump between steps, as of the last step's end."""
     system, _ = mb.examples.double_pendulum.build()
     matter = system.matter
@@ -179,9 +179,7 @@ def test_a_witness_in_python_that_reads_what_a_measure_remembers_stops_each_stat
     witness = mb.event.FunctionWitness(lambda state: 1.0 - measure.get_value(state), mb.Stage.VELOCITY)
     system.add_event_handler(mb.event.StopWhen(witness))
     state = system.realize_topology()
-    seed = int(np.random.SeedSequence().generate_state(1)[0])
-    print(f"seed {seed}")
-    q, u = np.random.default_rng(seed).normal(size=(2, 9, 2))
+    q, u = rng.normal(size=(2, 9, 2))
     q[0], u[0], q[1], u[1] = (0.0, 0.2), (0.0, 0.0), (0.0, 0.5), (0.0, 9.0)  # that stays below, and one that does not
     ensemble = mb.Ensemble(system, 9, state=state)
     ensemble.q, ensemble.u = q, u

@@ -117,11 +117,8 @@ def test_a_lobe_that_is_passed_there_and_back_within_a_step_is_not_missed():
     assert len(struck) == 1 and struck[0] == pytest.approx(t[np.argmax(gap < 0.0)], abs=1e-5)
 
 
-def test_a_follower_is_watched_in_the_loop_as_long_as_it_is_above_all_lobes():
+def test_a_follower_is_watched_in_the_loop_as_long_as_it_is_above_all_lobes(rng):
     """Lifts of any kind: kernels look at the height above the highest of them, but where they go on straight, and rise."""
-    seed = int(np.random.SeedSequence().generate_state(1)[0])
-    print(f"seed {seed}")
-    rng = np.random.default_rng(seed)
     for trial in range(20):
         angles = np.cumsum(rng.uniform(0.05, 1.0, rng.integers(3, 9)))
         lifts, turns = rng.uniform(-0.1, 0.1, len(angles)), trial % 2 == 0

@@ -69,13 +69,6 @@ def rows_of(system, state, number):
     return np.array(rows), stepper
 
 
-@pytest.fixture
-def rng():
-    seed = int(np.random.SeedSequence().generate_state(1)[0])
-    print(f"seed {seed}")
-    return np.random.default_rng(seed)
-
-
 @pytest.mark.filterwarnings("ignore:surfaces start deep")
 def test_impulses_beside_constraints_are_those_of_steps_from_python(rng, monkeypatch):
     """Kernels leave a residual of a millionth: more of a light body's speed where constraints nearly depend on each other."""

@@ -11,13 +11,6 @@ from mobod.unilateral.stepped import space
 STEP = 2e-3
 
 
-@pytest.fixture
-def rng():
-    seed = int(np.random.SeedSequence().generate_state(1)[0])
-    print(f"seed {seed}")
-    return np.random.default_rng(seed)
-
-
 def mechanism(rng, restitution=0.0, surfaces=False):
     """A chain on Ground and a free body, with stops, ropes, points on planes, spheres, and friction of joints."""
     system = mb.MultibodySystem()
