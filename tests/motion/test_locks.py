@@ -360,7 +360,7 @@ def test_bad_locks_leave_the_state_alone(model):
     for call, error, message in (
         (lambda: pin.lock(state, 2), TypeError, "Level"),
         (lambda: pin.lock(state, NO_LEVEL), ValueError, "unlock"),
-        (lambda: pin.lock_at(state, 0.5, "POSITION"), TypeError, "Level"),
+        (lambda: pin.lock_at(state, 0.5, "PLACE"), ValueError, "Level"),
         (lambda: pin.lock_at(state, (1.0, 2.0)), ValueError, "takes 1 numbers"),
         (lambda: pin.lock_at(state, np.nan), ValueError, "finite"),
         (lambda: ball.lock_at(state, (1.0, 2.0, 3.0)), ValueError, "takes 4 numbers"),
@@ -368,7 +368,7 @@ def test_bad_locks_leave_the_state_alone(model):
         (lambda: ball.lock_at(state, np.zeros(4)), ValueError, "quaternion"),
         (lambda: pin.lock_at(state, "a"), TypeError, f"value to lock of '{pin.name}' has to be real numbers, got 'a'"),
         (lambda: pin.lock_at(state, 1j), TypeError, f"value to lock of '{pin.name}' has to be real numbers, got 1j"),
-        (lambda: pin.lock_by_default("POSITION"), TypeError, "Level"),
+        (lambda: pin.lock_by_default("PLACE"), ValueError, "Level"),
         (lambda: model.system.prescribe(state, Stage.DYNAMICS), ValueError, "Stage"),
         (lambda: model.matter.calc_motion_errors(state, Stage.TIME), ValueError, "Stage"),
         (lambda: model.matter.pack_free_q(state, np.zeros(2)), ValueError, "shape"),
@@ -418,3 +418,15 @@ def test_locks_of_an_ensemble(make, close, which):
         model.system.realize(s)
         close(ensemble.u_dot[i], s.u_dot, EXACT)
     assert np.all(ensemble.u_dot[:, body_of(model, Pin).u_slice(state)] == 0.0)
+
+
+@pytest.mark.parametrize("level", ["position", "VELOCITY", "acceleration"])
+def test_a_level_is_named_by_a_word(model, level):
+    pin, member = body_of(model, Pin), mb.Motion.Level[level.upper()]
+    state = model.system.realize_topology()
+    pin.lock(state, level)
+    assert pin.get_lock_level(state) is member
+    assert pin.lock_by_default(level).get_lock_by_default_level() is member
+    assert mb.motion.Sinusoid(pin, level, 1.0, 2.0, 0.0).get_level(model.system.realize_topology()) is member
+    with pytest.raises(ValueError, match=r"takes 'position', 'velocity' or 'acceleration'.*not 'places'"):
+        pin.lock(state, "places")

@@ -115,7 +115,7 @@ def _add_recording(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="NAME",
         dest="quantities",
-        help="record this, too; may be given again",
+        help="record this, too, such as reactions, or a number of it, reactions.crank.fx; plots draw it; may be given again",
     )
     add("--body", action="append", default=[], metavar="NAME", dest="bodies", help="record its pose, too; may be given again")
     add("--checkpoint", type=Path, metavar="FILE", help="keep in this file what is needed to go on")

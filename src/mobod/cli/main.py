@@ -20,7 +20,6 @@ from ..integrator import Integrator
 from ..simulation.events import Event, Events
 from ..simulation.trajectory import Trajectory
 from ..system.system import MultibodySystem
-from ..value.checks import all_known
 from ..value.progress import shown
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
@@ -137,14 +136,12 @@ def _make_integrator(
 
 
 def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) -> Trajectory:
-    from ..simulation.quantities import KNOWN
     from ..simulation.simulate import simulate
 
     time = options.time or loaded.time
     interval = options.report_interval
     if interval is None and (options.animate is not None or options.replay is not None):
         interval = min(time / 200.0, 0.02)  # two rows a picture
-    all_known("there is no quantity", options.quantities, [*loaded.quantities, *KNOWN], CommandError)
     return simulate(
         loaded.system,
         loaded.state,
@@ -222,7 +219,9 @@ def _write_results(trajectory: Trajectory, options: argparse.Namespace, model: M
         trajectory.save(options.output)
         yield options.output, "motion"
     if options.plot is not None:
-        trajectory.plot(options.plot)
+        recorded = trajectory.quantity_columns()
+        drawn = [name for name in options.quantities if any(f"{one}.".startswith((f"{name}.", f"{name}[")) for one in recorded)]
+        trajectory.plot(options.plot, quantities=drawn)
         yield options.plot, "plot"
     if options.animate is not None:
         with shown(not options.quiet and _is_installed("tqdm"), None, "pictures", "animation: ") as progress:

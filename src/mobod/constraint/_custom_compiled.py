@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,8 +41,9 @@ class CompiledFunctions:
         Those whose poses the function gets, in this order.
     mobilizers : sequence of MobilizedBody
         Those whose coordinates it gets, in this order.
-    parameters : sequence of float
-        Numbers that every state has a copy of, which it can change: lengths, heights.
+    parameters : sequence of float, or mapping of str to float
+        Numbers that every state has a copy of, which it can change: lengths, heights; a mapping gives them names, see
+        `Custom.set_parameter`.
 
     Notes
     -----
@@ -70,7 +71,7 @@ class CompiledFunctions:
     num_equations: int = 1
     bodies: Sequence[Any] = ()
     mobilizers: Sequence[Any] = ()
-    parameters: npt.ArrayLike = ()
+    parameters: npt.ArrayLike | Mapping[str, float] = ()
 
 
 def freeze(functions: Any, num_bodies: int, num_coordinates: int, num_parameters: int) -> users.Frozen:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from ..compiling import Routine
 from ..decoration.geometry import Decoration
 from ..decoration.of_users import users_decorations
 from ..errors import ModelError
+from ..state.named_parameters import NamedParameters, names_and_values
 from ..state.of_each import all_numbers, of_each
 from ..state.state import State
 from ..value import checks
@@ -21,7 +23,7 @@ from .base import AnyBody, Constraint, bodies_named
 from .custom_implementation import CustomImplementation
 
 
-class Custom(Constraint):
+class Custom(NamedParameters, Constraint):
     """A constraint that its user writes, in one of two forms.
 
     Parameters
@@ -111,7 +113,8 @@ class Custom(Constraint):
         if not isinstance(compiled, CompiledFunctions):
             raise TypeError(f"compiled has to be a mobod.constraint.CompiledFunctions(...), not {compiled!r}")
         self.depends_on_time = takes_time(compiled.position_error)
-        self._parameters = _given_numbers("parameters", compiled.parameters)
+        self.parameter_names, values = names_and_values(compiled.parameters)
+        self._parameters = _given_numbers("parameters", values)
         given_bodies: list[AnyBody] = list(compiled.bodies)
         named = bodies_named("a constraint.Custom", [*given_bodies, *compiled.mobilizers])
         bodies, mobilizers = named[: len(given_bodies)], named[len(given_bodies) :]
@@ -173,15 +176,15 @@ class Custom(Constraint):
         """The parameters of a default state."""
         return np.array(self._parameters)
 
-    def set_default_parameters(self, parameters: npt.ArrayLike) -> Custom:
-        """Change the parameters of a default state; a topological change.
+    def set_default_parameters(self, parameters: npt.ArrayLike | Mapping[str, float]) -> Custom:
+        """Change the parameters of a default state, all, or those that a mapping names; a topological change.
 
         Raises
         ------
         ModelError
             If there are not as many as before, or one is not finite.
         """
-        self._parameters = self._as_many(parameters)
+        self._parameters = self._as_many(parameters, self._parameters)
         self.matter.invalidate_topology()
         return self
 
@@ -190,13 +193,13 @@ class Custom(Constraint):
         return self.number_run(state, "get_parameters").copy()
 
     @of_each(all_numbers)
-    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
-        """Change the parameters in this state alone, which falls to MODEL at most; the defaults stay."""
-        values = self._as_many(parameters)
+    def set_parameters(self, state: State, parameters: npt.ArrayLike | Mapping[str, float]) -> None:
+        """Change the parameters in this state alone, all, or those that a mapping names; it falls to MODEL at most."""
+        values = self._as_many(parameters, self.number_run(state, "set_parameters"))
         self.number_run(state, "set_parameters", True)[:] = values
 
-    def _as_many(self, parameters: npt.ArrayLike) -> tuple[float, ...]:
-        values = _given_numbers(f"parameters of {self._name!r}", parameters)
+    def _as_many(self, parameters: Any, now: Any) -> tuple[float, ...]:
+        values = _given_numbers(f"parameters of {self._name!r}", self.with_names(parameters, now))
         if len(values) != len(self._parameters):
             raise ModelError(f"{self._name!r} has {len(self._parameters)} parameters, got {len(values)}")
         return values

@@ -20,6 +20,7 @@ from ..force.base import Force, check_forces, mobilities as listed
 from ..force.layout import Entry
 from ..force.routines import by_address
 from ..function.users import Frozen
+from ..state.named_parameters import NamedParameters, names_and_values
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS
 from ..tree import sampling
@@ -56,7 +57,7 @@ _SAME = 1e-9
 NAMES = ("t", "q", "u", "z", "M", "bias", "gravity", "which", "low", "high", "memory", "parameters")
 
 
-class Custom(Force):
+class Custom(NamedParameters, Force):
     """A controller: a law of its user's, called at multiples of its sample time, whose efforts act until the next one.
 
     Parameters
@@ -89,8 +90,8 @@ class Custom(Force):
         Names to `Jacobian`, `JacobianBias`, `Pose`, `Velocity`, `Coordinates`, `Reference` or `Sensor`.
     memory : (m,) array_like
         What the law finds in its memory at first: integrals, filters, past values.
-    parameters : (p,) array_like
-        In a default state.
+    parameters : (p,) array_like, or mapping of str to float
+        In a default state; a mapping gives them names, see `set_parameter`. The law gets an array in its order.
     limits : pair of floats or (n,) arrays, optional
         The least and the largest effort, to which all are cut; none unless given.
     model : MultibodySystem, optional
@@ -154,7 +155,7 @@ class Custom(Force):
         sample_time: float,
         inputs: Mapping[str, Input] | None = None,
         memory: ArrayLike = (),
-        parameters: ArrayLike = (),
+        parameters: ArrayLike | Mapping[str, float] = (),
         limits: tuple[Any, Any] | None = None,
         model: MultibodySystem | None = None,
         compiled: bool | None = None,
@@ -183,7 +184,8 @@ class Custom(Force):
         self.place_of_parameters = 1 + len(self.pairs)
         n = len(self.pairs) // 2
         self._memory = _row("memory", memory)
-        own = _row("parameters", parameters)
+        self.parameter_names, given = names_and_values(parameters)
+        own = _row("parameters", given)
         low, high = _limits(limits, n)
         self._why_interpreted = ""
         unasked = compiled is None
@@ -268,12 +270,16 @@ class Custom(Force):
         return self._own(np.array(self.default_numbers)).copy()
 
     @of_each(_parameters_of_each)
-    def set_parameters(self, state: State, parameters: ArrayLike) -> None:
-        """Change them in this state, as many as there are, from the next sample on; it falls to VELOCITY at most."""
+    def set_parameters(self, state: State, parameters: ArrayLike | Mapping[str, float]) -> None:
+        """Change them in this state, all, or those that a mapping names, from the next sample on.
+
+        It falls to VELOCITY at most.
+        """
         self._check(state, "set_parameters")
         if state.put_numbers(parameters, self.span[2] + self.place_of_parameters, self._num_parameters):
             return
-        values = array(f"parameters of {self._name!r}", parameters, (self._num_parameters,))
+        given = self.with_names(parameters, self.get_parameters(state))
+        values = array(f"parameters of {self._name!r}", given, (self._num_parameters,))
         self._own(self.discrete_run(state, "set_parameters"))[:] = values
 
     def calc_efforts(self, state: State) -> Array:

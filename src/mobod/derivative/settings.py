@@ -76,11 +76,16 @@ class Setting:
         self.is_of_motion, self.adds = False, True
         #: The setter, where it takes one number.
         self.setter: Callable[..., object] | None = None
+        #: Names of its numbers behind the element's, where users gave some.
+        self.given_names: tuple[str, ...] = ()
         self._values, self._move = values, move
 
     @property
     def names(self) -> list[str]:
         """One a number."""
+        if self.given_names:
+            element = self.name.rpartition(".")[0]
+            return [f"{element}.{name}" for name in self.given_names]
         return [self.name] if self.size == 1 else [f"{self.name}[{i}]" for i in range(self.size)]
 
     def values(self, state: State) -> Array:
@@ -176,9 +181,14 @@ def _of(element: Any, name: str) -> Setting:
     if is_body and name == "rotor_inertia":
         return _of_field(element, name, title, element.u_slice, element.facts.num_u)
     runs = _runs(element)
+    given = getattr(element, "parameter_names", ())
+    if name in given:
+        return _of_run(element, "parameters", runs["parameters"][0] + given.index(name), 1, title)
     if runs.get(name, (0, 0))[1]:
-        return _of_run(element, name, *runs[name], title)
-    known = [*declared, *runs, *((*_OF_MASS, *_FRAMES, "rotor_inertia") if is_body else ())]
+        found = _of_run(element, name, *runs[name], title)
+        found.given_names = given if name == "parameters" else ()
+        return found
+    known = [*given, *declared, *runs, *((*_OF_MASS, *_FRAMES, "rotor_inertia") if is_body else ())]
     raise ValueError(f"{element.name!r} has no parameter {name!r}; it has {', '.join(known) or 'none'}")
 
 
@@ -251,12 +261,13 @@ def _of_motion(motion: Any, name: str) -> Setting:
     """Of a prescribed motion, such as its amplitude."""
     of_body, names, n = f"{motion.mobod.name}.motion", motion.names_of_numbers, len(motion.pack_numbers())
     name = {"rate": "rates", "one_rate": "rates"}.get(name, name) if names == ("rates",) else name
-    if name not in names or not n:
-        raise ValueError(f"{of_body!r} has no parameter {name!r}; it has {', '.join(names) or 'none'}")
-    first, size = (0, n) if len(names) == 1 else (names.index(name), 1)
+    given: tuple[str, ...] = getattr(motion, "parameter_names", ())
+    if (name not in names and name not in given) or not n:
+        raise ValueError(f"{of_body!r} has no parameter {name!r}; it has {', '.join((*given, *names)) or 'none'}")
+    first, size = (given.index(name), 1) if name in given else (0, n) if len(names) == 1 else (names.index(name), 1)
     title, setter = f"{of_body}.{name}", f"set_{name}"
     found = _of_numbers(title, motion.pool_run, lambda state: motion.number_place(state, setter), first, size)
-    found.is_of_motion = True
+    found.is_of_motion, found.given_names = True, given if name == "parameters" else ()
     return found
 
 

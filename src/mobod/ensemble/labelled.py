@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 #: Names of the dimensions after those of state and time, by variable or result; others get numbers.
 _DIMENSIONS = {
     **dict.fromkeys(("q", "q_dot", "q_dot_dot"), ("coordinate",)),
-    **dict.fromkeys(("u", "u_dot", "get_mobility_forces"), ("speed",)),
+    **dict.fromkeys(("u", "u_dot", "get_mobility_forces", "mobility_forces", "motion_forces"), ("speed",)),
     **dict.fromkeys(("z", "z_dot"), ("auxiliary",)),
+    **dict.fromkeys(("mass_center", "mass_center_velocity"), ("axis",)),
+    **dict.fromkeys(("momentum", "central_momentum"), ("part", "axis")),
     "body_transforms": ("body", "row", "column"),
-    **dict.fromkeys(("body_velocities", "body_accelerations"), ("body", "part", "axis")),
+    **dict.fromkeys(("body_velocities", "body_accelerations", "reactions", "contact_wrenches"), ("body", "part", "axis")),
     **dict.fromkeys(("calc_mobilizer_reaction_forces", "get_rigid_body_forces"), ("body", "part", "axis")),
     **dict.fromkeys(("particle_locations", "particle_velocities", "particle_accelerations"), ("particle", "axis")),
 }
@@ -63,12 +65,16 @@ def of_motions(motions: EnsembleTrajectory) -> Any:
         **_SPATIAL,
         **({} if own_times else {"time": motions.time}),
     }
+    if motions.quantities and motions.state_of is not None:
+        labels["body"] = [body.name for body in motions.state_of(0).system.get_matter_subsystem().bodies]
     along = ("state", "report") if own_times else ("state", "time")
     arrays: dict[str, Any] = {}
     for name in ("q", "u", "z", "particle_locations", "particle_velocities"):
         found = np.asarray(getattr(motions, name)[:])
         if found.size:
             arrays[name] = (*along, *_dimensions(name, found.shape[2:])), found
+    for name, values in motions.quantities.items():
+        arrays[name if name not in arrays else f"quantity.{name}"] = (*along, *_dimensions(name, values.shape[2:])), values
     if motions.sensitivities is not None:
         labels["by"] = motions.sensitivities.names
         for name, values in motions.sensitivities.arrays().items():

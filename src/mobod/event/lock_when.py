@@ -7,7 +7,7 @@ from typing import Any
 from ..mobilizer.base import MobilizedBody
 from ..state.state import State
 from ..value.checks import flag
-from ..value.level import Level
+from ..value.level import Level, level_of
 from .when import When
 
 
@@ -19,7 +19,7 @@ class LockWhen(When):
     mobod : MobilizedBody
         What is locked.
     witness : Witness or callable
-    level : Motion.Level
+    level : Motion.Level or str
         As `MobilizedBody.lock` takes it; ``NO_LEVEL`` unlocks.
     impulse : bool
         Whether the mobilizer is stopped by an impulse on the whole mechanism, which conserves momentum and loses energy. If
@@ -39,10 +39,10 @@ class LockWhen(When):
     """
 
     def __init__(
-        self, mobod: MobilizedBody, witness: Any, level: Level = Level.POSITION, *, impulse: bool = True, **settings: Any
+        self, mobod: MobilizedBody, witness: Any, level: Level | str = Level.POSITION, *, impulse: bool = True, **settings: Any
     ) -> None:
         super().__init__(witness, **settings)
-        self._mobod, self._level, self._impulse = mobod, Level(level), flag("impulse", impulse)
+        self._mobod, self._level, self._impulse = mobod, level_of("LockWhen", level, none=True), flag("impulse", impulse)
 
     def handle_event(self, state: State, accuracy: float) -> None:
         """Lock, or unlock."""

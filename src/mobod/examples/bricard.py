@@ -36,7 +36,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
     state = system.realize_topology()
     state.q = [QUARTER] * 6
     first.set_rate(state, SPIN)
-    first.lock(state, mb.Motion.Level.VELOCITY)  # the others' speeds follow from it
+    first.lock(state, "velocity")  # the others' speeds follow from it
     system.project(state, 1e-12)
     first.unlock(state)
     return system, state

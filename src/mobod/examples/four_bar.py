@@ -40,7 +40,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
     crank.set_rate(state, SPIN)
     system.project_q(state, 1e-12)
     # the crank's rate is what the others' follow
-    crank.lock(state, mb.Motion.Level.VELOCITY)
+    crank.lock(state, "velocity")
     system.project_u(state, 1e-12)
     crank.unlock(state)
     return system, state

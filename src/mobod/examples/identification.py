@@ -36,7 +36,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
     model = mb.load_urdf(Path(__file__).with_name("panda.urdf"), joint_limits=False, joint_damping=False)
     moving = [body for body in model.matter.bodies[1:] if isinstance(body, mb.mobilizer.Pin)]
     for body, amplitude, rate in zip(moving, AMPLITUDES, RATES, strict=False):
-        mb.motion.Sinusoid(body, mb.Motion.Level.POSITION, amplitude, rate, 0.0)
+        mb.motion.Sinusoid(body, "position", amplitude, rate, 0.0)
     return model.system, model.system.realize_topology()
 
 

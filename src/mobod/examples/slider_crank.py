@@ -37,7 +37,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
     height, rod_angle = close(START)
     state.q = START, rod_angle - START, height
     crank.set_rate(state, SPIN)
-    crank.lock(state, mb.Motion.Level.VELOCITY)  # the others' speeds follow from it
+    crank.lock(state, "velocity")  # the others' speeds follow from it
     system.project(state, 1e-12)
     crank.unlock(state)
     return system, state

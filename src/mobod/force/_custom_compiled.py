@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
 from ..algebra.memory import add_spatial
@@ -20,7 +19,7 @@ from ..errors import ModelError
 from ..function import users
 from ..function.users.surroundings import Counts, called, places
 from ..function.users.unrolled import unrolled
-from ..value.checks import finite
+from ..state.named_parameters import names_and_values
 from .base import body_index
 from .routines import kernel
 
@@ -67,8 +66,9 @@ class CompiledFunctions:
         The bodies that it acts on, or whose motion it depends on; Ground may be among them.
     mobilizers : sequence of MobilizedBody
         The bodies whose mobilizers' mobilities it acts on, or whose coordinates or speeds it depends on.
-    parameters : sequence of float
-        In a default state; a state can have its own, see `Custom.set_parameters`.
+    parameters : sequence of float, or mapping of str to float
+        In a default state; a state can have its own, see `Custom.set_parameters`. A mapping gives them names, by which
+        `Custom.set_parameter` changes one; functions get the values as a tuple in the mapping's order.
     depends_only_on_positions : bool
         Whether the force is a function of X, q and the parameters alone: it is not recomputed when only u changes.
 
@@ -94,7 +94,7 @@ class CompiledFunctions:
     power_dissipation: Callable[..., Any] | None = None
     bodies: Sequence[Any] = ()
     mobilizers: Sequence[Any] = ()
-    parameters: npt.ArrayLike = ()
+    parameters: npt.ArrayLike | Mapping[str, float] = ()
     depends_only_on_positions: bool = False
 
 
@@ -112,9 +112,7 @@ def looked_up(forces: Any, functions: Any) -> tuple[list[int], Counts, list[floa
                 f"{matter.body_list[b]!r} has a quaternion or three angles, as a state chooses, so that its q has no "
                 "fixed size: name it among bodies, and apply a torque"
             )
-    if isinstance(functions.parameters, str) or np.ndim(functions.parameters) != 1:
-        raise ValueError(f"parameters have to be a sequence of numbers, got {functions.parameters!r}")
-    parameters = [finite("a parameter", x) for x in list(functions.parameters)]  # type: ignore[arg-type]
+    parameters = users.check_parameters(names_and_values(functions.parameters)[1])
     return bodies + mobilizers, Counts.of(len(bodies), facts, len(parameters)), parameters
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..state.named_parameters import NamedParameters
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.state import State
 from ..value.checks import array
@@ -26,7 +27,7 @@ def _rows_of_each(element: Any, template: State, values: Any, present: Present) 
     return numbers_at(field, first + element.place_of_parameters, flat, flat.shape[1])
 
 
-class OfFunctions(Force):
+class OfFunctions(NamedParameters, Force):
     """A force that a user writes as functions; its parameters are its numbers from `place_of_parameters` on."""
 
     def _shaped(self, run: Array) -> Array:
@@ -40,9 +41,9 @@ class OfFunctions(Force):
         """The parameters of its functions in a default state, in the shape in which they were given."""
         return self._shaped(np.array(self.default_numbers[self.place_of_parameters :]))
 
-    def set_default_parameters(self, parameters: npt.ArrayLike) -> Self:
-        """Change them, as many as there are. A topological change. Returns the force."""
-        self.default_numbers[self.place_of_parameters :] = self._as_many(parameters).tolist()
+    def set_default_parameters(self, parameters: npt.ArrayLike | Mapping[str, float]) -> Self:
+        """Change them, all, or those that a mapping names. A topological change. Returns the force."""
+        self.default_numbers[self.place_of_parameters :] = self._as_many(parameters, self.get_default_parameters()).tolist()
         self.defaults_changed()
         return self
 
@@ -51,11 +52,12 @@ class OfFunctions(Force):
         return self._shaped(self.number_run(state, "get_parameters")[self.place_of_parameters :].copy())
 
     @of_each(_rows_of_each)
-    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
-        """Change them in this state, as many as there are; it falls to MODEL at most."""
-        values = self._as_many(parameters)
+    def set_parameters(self, state: State, parameters: npt.ArrayLike | Mapping[str, float]) -> None:
+        """Change them in this state, all, or those that a mapping names; it falls to MODEL at most."""
+        values = self._as_many(parameters, self.get_parameters(state))
         self.number_run(state, "set_parameters", True)[self.place_of_parameters :] = values
 
-    def _as_many(self, parameters: npt.ArrayLike) -> Array:
-        given: Array = array(f"parameters of {self._name!r}", parameters, self.get_default_parameters().shape)
+    def _as_many(self, parameters: Any, now: Array) -> Array:
+        parameters = self.with_names(parameters, now)
+        given: Array = array(f"parameters of {self._name!r}", parameters, np.shape(now))
         return given.ravel()

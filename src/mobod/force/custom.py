@@ -11,6 +11,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..mobilizer.base import MobilizedBody
+from ..state.named_parameters import names_and_values
 from ..state.stage_hooks import StageHooks
 from ..state.state import State
 from ..state.subsystem import HOOKS
@@ -164,6 +165,7 @@ class Custom(OfFunctions):
             self._compiled, self._shape, self.routine = compiled, shape, routine
             self.reads_positions_only = bool(compiled.depends_only_on_positions)
             self.default_integers, self.default_numbers = integers, parameters
+            self.parameter_names = names_and_values(compiled.parameters)[0]
             return
         if not isinstance(implementation, CustomImplementation):
             raise TypeError(

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..state.named_parameters import names_and_values
 from ..value.checks import numbers
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
 from ._of_functions import OfFunctions
@@ -96,7 +97,9 @@ class ForEach(OfFunctions):
         if n == 0 or any(len(each) not in (0, n) for each in sets):
             raise ValueError(f"bodies and mobilizers of a ForEach are of as many sets, one at least; got {[*map(len, sets)]}")
         self._own_of_each = parameters is not None
-        rows = self._rows(n, compiled.parameters if parameters is None else parameters)
+        names, values = names_and_values(compiled.parameters)
+        self.parameter_names = () if self._own_of_each else names
+        rows = self._rows(n, values if parameters is None else parameters)
         integers: list[int] = []
         shape = None
         for k in range(n):

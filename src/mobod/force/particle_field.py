@@ -5,7 +5,7 @@ on i: f(t, r_i, v_i)        PE = sum of V(t, r_i)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..compiling import Routine, generic
 from ..function import users
 from ..function.users.unrolled import numbers
 from ..mobilizer.access import vector3
+from ..state.named_parameters import names_and_values
 from ._of_functions import OfFunctions
 from .base import check_forces
 from .routines import kernel
@@ -38,8 +39,8 @@ class ParticleField(OfFunctions):
     potential_energy : function, optional
         ``potential_energy(t, r, parameters) -> number``, of which *force* is minus the gradient, where it has one. None unless
         given.
-    parameters : sequence of float
-        What both functions get as a tuple.
+    parameters : sequence of float, or mapping of str to float
+        What both functions get as a tuple; a mapping gives them names.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -75,12 +76,13 @@ class ParticleField(OfFunctions):
         force: Callable[..., Any],
         potential_energy: Callable[..., Any] | None = None,
         *,
-        parameters: npt.ArrayLike = (),
+        parameters: npt.ArrayLike | Mapping[str, float] = (),
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         check_forces(forces)
-        own = users.check_parameters(parameters)
+        self.parameter_names, values = names_and_values(parameters)
+        own = users.check_parameters(values)
         self._functions = {"force": force, "potential_energy": potential_energy}
         routine = self._made(own)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)

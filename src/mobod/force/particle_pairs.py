@@ -5,7 +5,7 @@ on i: f(r) (r_i - r_j) / r, on j its opposite, where r < cutoff        PE = sum 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy.typing as npt
@@ -15,6 +15,7 @@ from ..algebra.scalar import bare, load, load_lane, num_lanes, sqrt, store, wher
 from ..compiling import Routine, generic
 from ..function import users
 from ..function.users.unrolled import numbers
+from ..state.named_parameters import names_and_values
 from ..value.checks import positive
 from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
 from ._of_functions import OfFunctions
@@ -41,8 +42,8 @@ class ParticlePairs(OfFunctions):
         the cutoff. None unless given.
     cutoff : float
         Distance beyond which pairs do not act on each other; length.
-    parameters : sequence of float
-        What both functions get as a tuple.
+    parameters : sequence of float, or mapping of str to float
+        What both functions get as a tuple; a mapping gives them names.
     disabled_by_default : bool
         Whether states start with it switched off.
     name : str, optional
@@ -90,12 +91,13 @@ class ParticlePairs(OfFunctions):
         potential_energy: Callable[..., Any] | None = None,
         *,
         cutoff: float,
-        parameters: npt.ArrayLike = (),
+        parameters: npt.ArrayLike | Mapping[str, float] = (),
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         check_forces(forces)
-        own, reach = users.check_parameters(parameters), positive("cutoff", cutoff)
+        self.parameter_names, values = names_and_values(parameters)
+        own, reach = users.check_parameters(values), positive("cutoff", cutoff)
         self._functions = {"force": force, "potential_energy": potential_energy}
         routine = self._made(own, reach)
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)

@@ -14,7 +14,7 @@ from ..derivative.parameters import by_settings
 from ..errors import ModelError
 from ..measure.base import Measure
 from ..simulation.names import auxiliary_names, speed_names
-from ..simulation.quantities import NAMED
+from ..simulation.quantities import quantity_by_name
 from ..state.state import State
 from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions, Variations
@@ -369,7 +369,7 @@ def _values_of(system: Any, outputs: Sequence[Output], state: State, what: str) 
     for i, output in enumerate(outputs):
         one: Any = output
         if isinstance(one, str):
-            one = _named(system, one)
+            one = _named(system, state, one)
         elif isinstance(one, tuple):
             one = _station(system, one)
         if not callable(one) and not hasattr(one, "get_value"):
@@ -394,14 +394,9 @@ def _values_of(system: Any, outputs: Sequence[Output], state: State, what: str) 
     return values, names
 
 
-def _named(system: Any, name: str) -> Callable[[State], Any]:
+def _named(system: Any, state: State, name: str) -> Callable[[State], Any]:
     """A recorded quantity."""
-    if name not in NAMED:
-        raise ValueError(f"there is no quantity {name!r}; there are {', '.join(NAMED)}")
-
-    def value(state: State) -> Any:
-        return NAMED[name](system, state)
-
+    value = quantity_by_name(system, state, name)
     value.__name__ = name
     return value
 

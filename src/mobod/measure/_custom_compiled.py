@@ -7,7 +7,7 @@ then the mobilizers, then the place of the parameters in `measure_numbers`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from ..errors import ModelError
 from ..function import users
 from ..function.users.surroundings import ARGUMENTS, Counts, called, places
 from ..function.users.unrolled import keep
+from ..state.named_parameters import names_and_values
 from ..state.state import State
 from ..value.stage import Stage
 from .custom_implementation import CustomImplementation
@@ -56,7 +57,7 @@ class CompiledFunctions:
         The bodies whose motion it reads; Ground may be among them.
     mobilizers : sequence of MobilizedBody
         The bodies whose coordinates or speeds it reads: none with a quaternion.
-    parameters : sequence of float
+    parameters : sequence of float, or mapping of str to float
         Numbers, 32 at most.
 
     Examples
@@ -81,7 +82,7 @@ class CompiledFunctions:
     derivatives: Sequence[tuple[Callable[..., Any], Stage]] = ()
     bodies: Sequence[Any] = ()
     mobilizers: Sequence[Any] = ()
-    parameters: npt.ArrayLike = ()
+    parameters: npt.ArrayLike | Mapping[str, float] = ()
 
 
 class OfCompiledFunctions(CustomImplementation):
@@ -104,7 +105,7 @@ class OfCompiledFunctions(CustomImplementation):
                     f"{body!r} has a quaternion or three angles, as a state chooses, so that its q has no fixed size: name it "
                     "among bodies"
                 )
-        self.parameters = users.check_parameters(functions.parameters)
+        self.parameters = users.check_parameters(names_and_values(functions.parameters)[1])
         self._stages = [part[1] for part in parts]
         self._value_shape = shape
         self._make()

@@ -6,7 +6,7 @@ V_FM = H_FM(q) u   A_FM = H_FM udot + HDot_FM u   q_dot = N(q) u   with all of t
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..body import Body
 from ..decoration.of_users import users_decorations
 from ..errors import ModelError
+from ..state.named_parameters import NamedParameters, names_and_values
 from ..state.of_each import all_numbers, of_each
 from ..state.state import State
 from ..value import Rotation, Transform
@@ -28,7 +29,7 @@ from .custom_implementation import MOST_SPEEDS, CustomImplementation
 from .custom_python import INTERPRETED, ByImplementation, checked, not_a_function_of_q
 
 
-class Custom(MobilizedBody):
+class Custom(NamedParameters, MobilizedBody):
     """A mobilizer that its user writes, in one of three forms.
 
     Parameters
@@ -48,8 +49,9 @@ class Custom(MobilizedBody):
         first and second derivatives, by dual numbers: exact.
     num_q : int, optional
         With *transform*: the number of coordinates, 1 to 6.
-    parameters : sequence of float
-        Numbers that every state has a copy of, which it can change: lengths, radii, a pitch.
+    parameters : sequence of float, or mapping of str to float
+        Numbers that every state has a copy of, which it can change: lengths, radii, a pitch; a mapping gives them names,
+        see `set_parameter`.
     X_PF, X_BM, direction, name
         As of every `MobilizedBody`.
 
@@ -100,13 +102,14 @@ class Custom(MobilizedBody):
         compiled: CompiledFunctions | None = None,
         transform: Callable[..., Any] | None = None,
         num_q: int | None = None,
-        parameters: Sequence[float] = (),
+        parameters: Sequence[float] | Mapping[str, float] = (),
         X_PF: Transform | None = None,
         X_BM: Transform | None = None,
         direction: Direction = Direction.FORWARD,
         name: str | None = None,
     ) -> None:
-        self._default_parameters = _numbers("parameters", parameters)
+        self.parameter_names, values = names_and_values(parameters)
+        self._default_parameters = _numbers("parameters", values)
         self.implementation, self._compiled = implementation, _functions(implementation, compiled, transform, num_q)
         self.is_of_users_functions = implementation is None
         if implementation is not None:
@@ -152,7 +155,10 @@ class Custom(MobilizedBody):
         return self._clone(parent, {**self._settings(), "implementation": implementation})
 
     def _settings(self) -> dict[str, Any]:
-        settings = {"implementation": self.implementation, "compiled": self._compiled, "parameters": self._default_parameters}
+        parameters: Any = self._default_parameters
+        if self.parameter_names:
+            parameters = dict(zip(self.parameter_names, parameters, strict=True))
+        settings = {"implementation": self.implementation, "compiled": self._compiled, "parameters": parameters}
         return {name: value for name, value in settings.items() if value is not None}
 
     def calc_decorations(self, state: State) -> list[Any]:
@@ -193,15 +199,15 @@ class Custom(MobilizedBody):
         """The parameters of a default state."""
         return np.array(self._default_parameters)
 
-    def set_default_parameters(self, parameters: ArrayLike) -> Custom:
-        """Change the parameters of a default state; a topological change.
+    def set_default_parameters(self, parameters: ArrayLike | Mapping[str, float]) -> Custom:
+        """Change the parameters of a default state, all, or those that a mapping names; a topological change.
 
         Raises
         ------
         ModelError
             If there are not as many as before, or one is not finite.
         """
-        self._default_parameters = self._as_many(parameters)
+        self._default_parameters = self._as_many(parameters, self._default_parameters)
         self.instance_changed()
         return self
 
@@ -210,13 +216,13 @@ class Custom(MobilizedBody):
         return self.number_run(state, "get_parameters").copy()
 
     @of_each(all_numbers)
-    def set_parameters(self, state: State, parameters: ArrayLike) -> None:
-        """Change the parameters in this state alone, which falls to MODEL at most; the defaults stay."""
-        values = self._as_many(parameters)
+    def set_parameters(self, state: State, parameters: ArrayLike | Mapping[str, float]) -> None:
+        """Change the parameters in this state alone, all, or those that a mapping names; it falls to MODEL at most."""
+        values = self._as_many(parameters, self.number_run(state, "set_parameters"))
         self.number_run(state, "set_parameters", True)[:] = values
 
-    def _as_many(self, parameters: ArrayLike) -> tuple[float, ...]:
-        values = _numbers(f"parameters of {self._name!r}", parameters)
+    def _as_many(self, parameters: Any, now: Any) -> tuple[float, ...]:
+        values = _numbers(f"parameters of {self._name!r}", self.with_names(parameters, now))
         if len(values) != self.facts.num_parameters:
             raise ModelError(f"{self._name!r} has {self.facts.num_parameters} parameters, got {len(values)}")
         return values

@@ -11,7 +11,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.parameters import Parametrized
 from ..value.checks import flag
-from ..value.level import Level, Method
+from ..value.level import Level, Method, level_of
 from ..value.stage import ACCELERATION, INSTANCE, Stage
 
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 #: How far from 1 the length of a quaternion that was normalized may be; such a quaternion keeps its bits.
 _ROUNDING = 8e-16
+#: How a message goes on where a lock is asked to lock nothing.
+_UNLOCK = "; unlock(state) takes a lock off"
 
 
 class Locking(Parametrized):
@@ -48,7 +50,7 @@ class Locking(Parametrized):
 
     # ------------------------------------------------------------------------------------------ locks
 
-    def lock(self, state: State, level: Level = Level.POSITION, *, impulse: bool = True) -> None:
+    def lock(self, state: State, level: Level | str = Level.POSITION, *, impulse: bool = True) -> None:
         """Hold q, or u, at its present value, or udot at zero; the state falls to MODEL at most.
 
         It acts at once: at ``Level.POSITION`` u becomes zero, and a quaternion is scaled to length 1. In a run, which means by
@@ -63,7 +65,7 @@ class Locking(Parametrized):
         ----------
         state : State
             At MODEL or above.
-        level : Motion.Level
+        level : Motion.Level or str
             ``POSITION`` (q is held, u and udot are zero), ``VELOCITY`` (u is held, udot is zero, q is integrated) or
             ``ACCELERATION`` (udot is zero, u and q are integrated).
         impulse : bool
@@ -76,12 +78,12 @@ class Locking(Parametrized):
         ValueError
             If the value to be held is not finite, or has a quaternion of zeros.
         """
-        level = _checked_level(level, f"lock of {self._name!r}")
+        level = level_of(f"lock of {self._name!r}", level, hint=_UNLOCK)
         q, u = state.q_values[self.q_slice(state, "lock")], state.u_values[self.u_slice(state, "lock")]
         value = {Level.POSITION: q, Level.VELOCITY: u}.get(level, np.zeros(len(u)))
         self._latch(state, self._value_to_lock(state, value, len(value), level), level, impulse)
 
-    def lock_at(self, state: State, value: npt.ArrayLike, level: Level = Level.POSITION, *, impulse: bool = True) -> None:
+    def lock_at(self, state: State, value: npt.ArrayLike, level: Level | str = Level.POSITION, *, impulse: bool = True) -> None:
         """Hold q, u or udot at *value*; the state falls to MODEL at most.
 
         It acts at once: at ``Level.POSITION`` q becomes *value* and u zero, at ``VELOCITY`` u becomes *value*; in a run by an
@@ -93,7 +95,7 @@ class Locking(Parametrized):
             At MODEL or above.
         value : float or array
             As many numbers as there are q at ``POSITION``, or u at the other levels; a quaternion is scaled to length 1.
-        level : Motion.Level
+        level : Motion.Level or str
         impulse : bool
             False leaves the other speeds alone in a run, too.
 
@@ -104,7 +106,7 @@ class Locking(Parametrized):
         ValueError
             If *value* has another length, is not finite, or has a quaternion of zeros.
         """
-        level = _checked_level(level, f"lock_at of {self._name!r}")
+        level = level_of(f"lock_at of {self._name!r}", level, hint=_UNLOCK)
         part = self.q_slice(state, "lock_at") if level is Level.POSITION else self.u_slice(state, "lock_at")
         self._latch(state, self._value_to_lock(state, value, part.stop - part.start, level), level, impulse)
 
@@ -178,12 +180,12 @@ class Locking(Parametrized):
             return state.field("lock_q")[self.q_slice(state), 0].copy()
         return state.field("lock_u")[self.u_slice(state), 0].copy()
 
-    def lock_by_default(self, level: Level = Level.POSITION) -> Any:
+    def lock_by_default(self, level: Level | str = Level.POSITION) -> Any:
         """Lock it in every new state, at the default q, or at u or udot zero; a topological change. Returns the body.
 
         Parameters
         ----------
-        level : Motion.Level
+        level : Motion.Level or str
             As `lock` takes it; ``NO_LEVEL`` takes the default lock off.
 
         Raises
@@ -191,9 +193,7 @@ class Locking(Parametrized):
         TypeError
             If *level* is no level.
         """
-        if not isinstance(level, Level):
-            raise TypeError(f"lock_by_default takes a level such as mobod.Motion.Level.POSITION, not {level!r}")
-        self.default_lock_level = level
+        self.default_lock_level = level_of("lock_by_default", level, none=True)
         self.instance_changed()
         return self
 
@@ -289,11 +289,3 @@ class Locking(Parametrized):
         """One of the numbers of `get_tau_as_vector`, by its place. Needs ACCELERATION."""
         at = self.which_coordinate(self.u_slice(state, "get_one_tau"), which, "u")
         return 0.0 if self._is_free(state, "get_one_tau") else float(self.matter.find_motion_forces(state)[at])
-
-
-def _checked_level(level: Any, what: str) -> Level:
-    if not isinstance(level, Level):
-        raise TypeError(f"{what} takes a level such as mobod.Motion.Level.POSITION, not {level!r}")
-    if level is Level.NO_LEVEL:
-        raise ValueError(f"{what} takes Level.POSITION, VELOCITY or ACCELERATION, not NO_LEVEL; unlock(state) takes a lock off")
-    return level

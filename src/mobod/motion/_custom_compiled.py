@@ -7,7 +7,7 @@ velocity    u = f(t, q)      udot by Duals of t and q along 1 and q_dot
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -52,8 +52,8 @@ class CompiledFunctions:
         ``velocity(t, q, parameters)``: a tuple of its speeds; *q* are its coordinates. Level VELOCITY.
     acceleration : callable
         ``acceleration(t, q, u, parameters)``: a tuple of its accelerations udot. Level ACCELERATION.
-    parameters : sequence of float
-        In a default state, 32 at most; a state can have its own, see `Custom.set_parameters`.
+    parameters : sequence of float, or mapping of str to float
+        In a default state, 32 at most; a state can have its own, see `Custom.set_parameters`. A mapping gives them names.
 
     Notes
     -----
@@ -79,7 +79,7 @@ class CompiledFunctions:
     position: Callable[..., Any] | None = None
     velocity: Callable[..., Any] | None = None
     acceleration: Callable[..., Any] | None = None
-    parameters: npt.ArrayLike = ()
+    parameters: npt.ArrayLike | Mapping[str, float] = ()
 
 
 def motion_of(functions: Any, nq: int, nu: int, has_quaternion: bool, parameters: list[float]) -> tuple[Level, Routine]:

@@ -8,7 +8,7 @@ and a class derived from `Motion` with it as ``routine`` and with `pack_numbers`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, TypeAlias
+from typing import ClassVar, TypeAlias
 
 from ..algebra.arrays import Array
 from ..compiling import Routine
@@ -209,20 +209,3 @@ class Motion(Sealed):
         field, first, n = self.number_place(state, "the numbers")
         whole = state.own_field(field) if change else state.field(field)
         return whole.reshape(-1)[first : first + n]
-
-
-def checked_level(level: Any, what: str) -> Level:
-    """A level that something can be known at.
-
-    Raises
-    ------
-    TypeError
-        If it is no `Level`.
-    ValueError
-        If it is ``NO_LEVEL``.
-    """
-    if not isinstance(level, Level):
-        raise TypeError(f"{what} takes a level such as mobod.Motion.Level.POSITION, not {level!r}")
-    if level is Level.NO_LEVEL:
-        raise ValueError(f"{what} takes Level.POSITION, VELOCITY or ACCELERATION, not NO_LEVEL")
-    return level

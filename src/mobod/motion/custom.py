@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..function.users import check_parameters
 from ..mobilizer.base import MobilizedBody
+from ..state.named_parameters import NamedParameters, names_and_values
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.stage_hooks import StageHooks
 from ..state.state import State
@@ -89,7 +90,7 @@ def _parameters_of_each(motion: Any, template: State, values: Any, present: Pres
     return numbers_at("motion_numbers", first, values, len(motion.pack_numbers()))
 
 
-class Custom(Motion):
+class Custom(NamedParameters, Motion):
     """A motion that its user writes, in one of two ways.
 
     Parameters
@@ -153,7 +154,8 @@ class Custom(Motion):
                 raise TypeError(f"a motion is made for a mobilized body, not for {mobod!r}")
             facts = mobod.facts
             self._shape = facts.num_q, facts.num_u, bool(facts.has_quaternion)
-            self._values = check_parameters(compiled.parameters)
+            self.parameter_names, given = names_and_values(compiled.parameters)
+            self._values = check_parameters(given)
             if facts.num_u:
                 self._level, self.routine = motion_of(compiled, *self._shape, self._values)  # type: ignore[misc]
             super().__init__(mobod)
@@ -186,9 +188,9 @@ class Custom(Motion):
         self.get_compiled_functions()
         return np.array(self._values)
 
-    def set_default_parameters(self, parameters: npt.ArrayLike) -> None:
-        """Change them, as many as there are: a topological change."""
-        self._values = self._as_many(parameters)
+    def set_default_parameters(self, parameters: npt.ArrayLike | Mapping[str, float]) -> None:
+        """Change them, all, or those that a mapping names: a topological change."""
+        self._values = self._as_many(parameters, self._values)
         self.mobod.instance_changed()
 
     def get_parameters(self, state: State) -> Array:
@@ -198,15 +200,16 @@ class Custom(Motion):
         return self.pool_run(state, False).copy()
 
     @of_each(_parameters_of_each)
-    def set_parameters(self, state: State, parameters: npt.ArrayLike) -> None:
-        """Change them in this state, as many as there are; it falls to MODEL at most."""
-        values = self._as_many(parameters)
+    def set_parameters(self, state: State, parameters: npt.ArrayLike | Mapping[str, float]) -> None:
+        """Change them in this state, all, or those that a mapping names; it falls to MODEL at most."""
+        self.get_compiled_functions()
         self._check(state, "set_parameters")
+        values = self._as_many(parameters, self.pool_run(state, False))
         self.pool_run(state, True)[:] = values
 
-    def _as_many(self, parameters: npt.ArrayLike) -> list[float]:
+    def _as_many(self, parameters: Any, now: Any) -> list[float]:
         self.get_compiled_functions()
-        values = check_parameters(parameters)
+        values = check_parameters(self.with_names(parameters, now))
         if len(values) != len(self._values):
             raise ValueError(f"parameters of {self!r} are {len(self._values)} numbers, got {len(values)}")
         return values

@@ -16,8 +16,8 @@ from ..mobilizer import q_rates
 from ..mobilizer.base import MobilizedBody
 from ..state.state import State
 from ..value.checks import finite
-from ..value.level import Level
-from .base import Motion, checked_level
+from ..value.level import Level, level_of
+from .base import Motion
 from .protocol import ACCELERATION, POSITION, SET_Q, SET_U, VELOCITY
 
 NAN = float("nan")
@@ -76,10 +76,11 @@ class Sinusoid(Motion):
     ----------
     mobod : MobilizedBody
         The body whose mobilizer it governs.
-    level : Motion.Level
-        Whether q, u or udot is that function. POSITION is not for mobilizers with more q than u, such as an orientation by a
-        quaternion, whose four numbers cannot be equal: choose angles (`SimbodyMatterSubsystem.set_use_euler_angles`) or
-        another level. States in which it cannot be followed are refused by `MultibodySystem.prescribe` and when realized.
+    level : Motion.Level or str
+        Whether q, u or udot is that function: ``"position"``, ``"velocity"`` or ``"acceleration"``. A position is not for
+        mobilizers with more q than u, such as an orientation by a quaternion, whose four numbers cannot be equal: choose
+        angles (`SimbodyMatterSubsystem.set_use_euler_angles`) or another level. States in which it cannot be followed are
+        refused by `MultibodySystem.prescribe` and when realized.
     amplitude : float
         Its largest value; angle or length, by time or time^2 at the other levels.
     rate : float
@@ -99,7 +100,7 @@ class Sinusoid(Motion):
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
     >>> upper = system.matter.bodies[1]
-    >>> motion = mb.motion.Sinusoid(upper, mb.Motion.Level.POSITION, 0.5, 2.0, 0.0)
+    >>> motion = mb.motion.Sinusoid(upper, "position", 0.5, 2.0, 0.0)
     >>> state = system.realize_topology()
     >>> state.time = 0.4
     >>> system.prescribe(state)
@@ -111,8 +112,8 @@ class Sinusoid(Motion):
     routine = move
     names_of_numbers = ("amplitude", "rate", "phase")
 
-    def __init__(self, mobod: MobilizedBody, level: Level, amplitude: float, rate: float, phase: float) -> None:
-        self._level = checked_level(level, "a Sinusoid")
+    def __init__(self, mobod: MobilizedBody, level: Level | str, amplitude: float, rate: float, phase: float) -> None:
+        self._level = level_of("a Sinusoid", level)
         given = {"amplitude": amplitude, "rate": rate, "phase": phase}
         self._numbers = tuple(finite(f"the {what} of a Sinusoid", value) for what, value in given.items())
         super().__init__(mobod)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from ..errors import ModelError
 from ..force.contact.of_system import contacts_of, find_contacts
 from ..state.state import State
 from ..system.system import MultibodySystem
+from ..value.checks import suggest
 
 
 def calc_body_wrenches(system: MultibodySystem, state: State) -> Array:
@@ -96,6 +98,25 @@ def loads_by_pair(table: npt.NDArray[Any], count: int, names: Sequence[str]) -> 
         pair = f"contacts.{names[one]}.{names[other]}"
         columns |= {f"{pair}.normal": normal, f"{pair}.friction": np.linalg.norm(friction, axis=1)}
     return columns
+
+
+def load_by_name(system: MultibodySystem, name: str) -> Callable[[State], float]:
+    """One of `loads_by_pair` as a function of a state, by its name, with the two surfaces in either order."""
+    names = surface_names(system)
+    known = {
+        f"contacts.{names[i]}.{names[j]}.{load}": f"contacts.{names[min(i, j)]}.{names[max(i, j)]}.{load}"
+        for load in ("normal", "friction")
+        for i, j in itertools.permutations(range(len(names)), 2)
+    }
+    if name not in known:
+        raise ValueError(f"there is no quantity {name!r}; {suggest(name, list(known))}")
+
+    def load(state: State) -> float:
+        rows = calc_rows(system, state)
+        loads = loads_by_pair(structured(rows, np.zeros(len(rows), np.int64), np.zeros(len(rows))), 1, names)
+        return float(loads[known[name]][0]) if known[name] in loads else 0.0
+
+    return load
 
 
 def flattened(table: npt.NDArray[Any]) -> dict[str, npt.NDArray[Any]]:

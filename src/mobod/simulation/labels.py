@@ -13,6 +13,7 @@ from ..system.system import MultibodySystem
 
 XYZ = "x", "y", "z"
 WRENCH = tuple(f"{what}{axis}" for what in "mf" for axis in XYZ)
+GROUND = "ground"
 FORCE_FIRST = WRENCH[3:] + WRENCH[:3]
 SPATIAL = tuple(f"{what}.{axis}" for what in ("angular", "linear") for axis in XYZ)
 
@@ -74,6 +75,11 @@ def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -
 
     *rows* has the names of ``body``, ``speed``, ``constraint`` and ``tyre``, as far as they are known.
     """
+    whole, _, part = name.partition(".")
+    if part:
+        own = labels(whole, whole_shape(whole, rows), rows) or []
+        found = [own[k].removeprefix(f"{part}.") for k in numbers_of(part, own)]
+        return found if len(found) == int(np.prod(shape, dtype=int)) else None
     form = FORMS.get(name)
     if form is None:
         return None
@@ -83,6 +89,17 @@ def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -
     if parts is None:
         return list(form.names)
     return [f"{part}.{one}" for part in parts for one in form.names] if form.names else list(parts)
+
+
+def whole_shape(name: str, rows: Mapping[str, Sequence[str]]) -> tuple[int, ...]:
+    """The shape of a row of a quantity of `FORMS`, with as many parts as *rows* has names."""
+    form = FORMS.get(name, Form(None, (), ()))
+    return form.shape if form.rows is None else (len(rows.get(form.rows, ())), *form.shape)
+
+
+def numbers_of(part: str, own: Sequence[str]) -> list[int]:
+    """The places among the labels *own* of a part of a quantity: ``crank.fx``, or all that begin so, ``crank``."""
+    return [k for k, label in enumerate(own) if label == part or label.startswith(f"{part}.")]
 
 
 def row_names(system: MultibodySystem) -> dict[str, list[str]]:
@@ -109,7 +126,7 @@ def rows_of_columns(columns: Iterable[str], prefix: str, quantities: Iterable[st
     return rows
 
 
-def labelled(columns: Mapping[str, Array], prefix: str) -> dict[str, Array]:
+def labelled(columns: Mapping[str, Array], prefix: str, speeds: Sequence[str]) -> dict[str, Array]:
     """Take the quantities whose numbers have names out of the columns of a table, by the columns' order.
 
     Parameters
@@ -117,6 +134,8 @@ def labelled(columns: Mapping[str, Array], prefix: str) -> dict[str, Array]:
     columns : mapping
         Those that begin with *prefix* are of quantities.
     prefix : str
+    speeds : sequence of str
+        The names of all speeds.
 
     Returns
     -------
@@ -130,6 +149,10 @@ def labelled(columns: Mapping[str, Array], prefix: str) -> dict[str, Array]:
         size = int(np.prod(form.shape, dtype=int))
         endings = [parts_name.endswith(form.names[k % size]) for k, parts_name in enumerate(parts)] if form.names else []
         if not parts or len(parts) % size or not all(endings) or (form.rows is None and len(parts) != size):
+            continue
+        if form.rows == "body" and not next(iter(parts)).startswith(f"{GROUND}."):
+            continue  # some bodies' alone: their numbers stay what they are
+        if form.rows == "speed" and list(parts) != list(speeds):
             continue
         rows = np.column_stack(list(parts.values()))
         found[name] = rows.reshape(len(rows), *(() if form.rows is None else (-1,)), *form.shape)

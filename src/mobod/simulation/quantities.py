@@ -13,10 +13,12 @@ from ..algebra.arrays import Array
 from ..mobilizer.base import MobilizedBody
 from ..state.state import State
 from ..system.system import MultibodySystem
+from ..value.checks import suggest
 from ..value.stage import Stage
 from . import contact_table
 from .fingerprint import part_fingerprint
-from .labels import tyres_of
+from .labels import FORMS, labels, numbers_of, row_names, tyres_of, whole_shape
+from .names import speed_names
 from .table import TABLES
 
 Quantity: TypeAlias = Callable[["State"], npt.ArrayLike]
@@ -76,6 +78,41 @@ KNOWN = NAMED | NAMED_OF_CONTACTS | NAMED_TABLES
 """All names that stand for themselves."""
 
 
+def quantity_by_name(system: MultibodySystem, state: State, name: str) -> Callable[[State], Any]:
+    """The function of a state that a recorded quantity's name stands for.
+
+    Parameters
+    ----------
+    system : MultibodySystem
+    state : State
+        At MODEL or above; the numbers of speeds are called by it.
+    name : str
+        One of `KNOWN`, or a part of one as tables name it: ``reactions.crank``, ``reactions.crank.fx``, ``u_dot.crank``,
+        ``momentum.linear``, ``contacts.floor.ball.normal``.
+
+    Raises
+    ------
+    ValueError
+        If there is no such quantity; the message has names that are near.
+    """
+    if name in KNOWN:
+        return lambda state, function=KNOWN[name]: function(system, state)  # type: ignore[misc]
+    whole, _, part = name.partition(".")
+    if whole in NAMED_TABLES:
+        return contact_table.load_by_name(system, name)
+    rows = {**row_names(system), "speed": speed_names(system, state)}
+    own = labels(whole, whole_shape(whole, rows), rows) if part else None
+    if own is None:
+        raise ValueError(f"there is no quantity {name!r}; {suggest(name, list(KNOWN))}")
+    places = numbers_of(part, own)
+    if not places:
+        parts = rows.get(FORMS[whole].rows or "", ())
+        known = [f"{whole}.{one}" for one in dict.fromkeys((*parts, *own))]
+        raise ValueError(f"there is no quantity {name!r}; {suggest(name, known)}")
+    shape = () if part in own else FORMS[whole].shape if part in rows.get(FORMS[whole].rows or "", ()) else (len(places),)
+    return lambda state: np.reshape(np.ravel(KNOWN[whole](system, state))[places], shape)
+
+
 class Recording:
     """Quantities and bodies that are recorded, and how their rows are made.
 
@@ -86,7 +123,8 @@ class Recording:
         Where the run starts; quantities are tried out there, which gives their shapes. It is left as it is.
     record : mapping or sequence, optional
         By name, what has ``get_value(state)``, such as a measure, or is a callable of a state at ACCELERATION; each gives a
-        number or an array of the same shape every time. Names of `NAMED` stand for themselves: ``["kinetic_energy"]``.
+        number or an array of the same shape every time. Names of `KNOWN` stand for themselves, ``["kinetic_energy"]``, and
+        so do names of their parts and numbers, ``["reactions.crank.fx"]``: see `quantity_by_name`.
     bodies : True or sequence, optional
         Bodies, or their names, whose poses are recorded; True for all but Ground.
 
@@ -108,16 +146,16 @@ class Recording:
         bodies: bool | Iterable[Any] | None = None,
     ) -> None:
         self._system = system
-        self.quantities = _quantities(system, record)
+        self._scratch = state.copy()
+        if self._scratch.stage < Stage.MODEL and record is not None:
+            system.realize_model(self._scratch)
+        self.quantities = _quantities(system, self._scratch, record)
         #: Those that are tables.
         self.tables = {name: self.quantities.pop(name) for name in _tables_among(record)}
         self.bodies = _bodies(system, bodies)
         self._indices = [body.index for body in self.bodies]
-        self._scratch = state.copy()
         self.shapes: dict[str, tuple[int, ...]] = {}
         if self.quantities or self.tables:
-            if self._scratch.stage < Stage.MODEL:
-                system.realize_model(self._scratch)
             system.project(self._scratch)
             system.realize(self._scratch, Stage.ACCELERATION)
             self.shapes = {name: self._value(name, self._scratch).shape for name in self.quantities}
@@ -243,7 +281,7 @@ class Recording:
             columns[POSES][i, :, :, 3] = state.record.p_GB.reshape(-1, 3)[self._indices]
 
 
-def _quantities(system: MultibodySystem, record: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, Quantity]:
+def _quantities(system: MultibodySystem, state: State, record: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, Quantity]:
     if record is None:
         return {}
     if isinstance(record, str) or not isinstance(record, Iterable):
@@ -253,7 +291,7 @@ def _quantities(system: MultibodySystem, record: Mapping[str, Any] | Iterable[An
     for name, one in pairs:
         if name in found:
             raise ValueError(f"two quantities are called {name!r}; give them names of their own: record={{'name': ...}}")
-        found[str(name)] = _callable(system, str(name), one)
+        found[str(name)] = _callable(system, state, str(name), one)
     return found
 
 
@@ -269,24 +307,19 @@ def _tables_among(record: Mapping[str, Any] | Iterable[Any] | None) -> list[str]
 
 def _name_of(one: Any) -> str:
     if isinstance(one, str):
-        return one
+        return one.removeprefix(QUANTITY)
     for name in (getattr(one, "name", None), getattr(one, "__name__", None)):
         if isinstance(name, str) and name:
             return name
     raise TypeError(f"{one!r} has no name of its own; give it one: record={{'name': ...}}")
 
 
-def _callable(system: MultibodySystem, name: str, one: Any) -> Quantity:
+def _callable(system: MultibodySystem, state: State, name: str, one: Any) -> Quantity:
     if isinstance(one, str):
-        if one not in KNOWN:
-            near = get_close_matches(one, KNOWN, 1)
-            raise ValueError(
-                f"there is no quantity {one!r}{f'; did you mean {near[0]!r}?' if near else ''}; there are {', '.join(KNOWN)}"
-            )
+        one = one.removeprefix(QUANTITY)  # as tables call it
         if one in NAMED_TABLES and name != one:
             raise ValueError(f"{one!r} is a table, found under its own name: record it as {one!r}, not as {name!r}")
-        function = KNOWN[one]
-        return lambda state: function(system, state)
+        return quantity_by_name(system, state, one)
     if callable(getattr(one, "get_value", None)):
         return one.get_value
     if not callable(one):

@@ -242,6 +242,14 @@ class Trajectory(Sealed):
         self.error_estimate: ErrorEstimate | None = None
         self.sensitivities: Sensitivities | None = None
 
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            said = f"{type(self).__name__!r} object has no attribute {name!r}"
+            if name.startswith("to_"):  # as data frames have
+                said += f": save('motion{FORMATS[1]}') writes files, {', '.join(FORMATS)}, and to_pandas() makes a data frame"
+            raise AttributeError(said, name=name, obj=self)
+
     def __len__(self) -> int:
         return len(self.time)
 
@@ -698,7 +706,7 @@ class Trajectory(Sealed):
         about.setdefault("body_names", list(recorded["pose"]))
         if recorded["pose"]:
             arrays[POSES] = np.stack(list(recorded["pose"].values()), axis=1)
-        named = labelled(columns, QUANTITY)
+        named = labelled(columns, QUANTITY, about["speed_names"])
         plain = {name: one for name, one in recorded["quantity"].items() if name.partition(".")[0] not in named}
         arrays["quantities"] = plain | named
         about.setdefault("row_names", rows_of_columns(columns, QUANTITY, named))
@@ -724,7 +732,7 @@ class Trajectory(Sealed):
         >>> [name for name in motion.quantity_columns() if name.endswith("lower.fz")]
         ['reactions.lower.fz']
         """
-        named = self._row_names if self.system is None else row_names(self.system)
+        named = self._named_rows()
         rows_of: dict[str, Sequence[str]] = {**named, "speed": self.speed_names}
         columns: dict[str, Array] = {}
         for name, array in self.quantities.items():
@@ -745,12 +753,22 @@ class Trajectory(Sealed):
         found = {name: kind_of(name, speeds) for name in self.quantity_columns()}
         return {name: kind for name, kind in found.items() if kind is not None}
 
+    def variable_columns(self) -> dict[str, Array]:
+        """The coordinates, speeds and auxiliary variables by the names that tables have: ``q.crank``, ``u.crank``."""
+        named = {"q": self.coordinate_names, "u": self.speed_names, "z": self.auxiliary_names}
+        return {
+            f"{variable}.{name}": column
+            for variable, names in named.items()
+            for name, column in zip(names, np.asarray(getattr(self, variable)).T, strict=True)
+        }
+
+    def _named_rows(self) -> dict[str, list[str]]:
+        """The names of rows of quantities: those that were recorded, as a file may hold some of the system's alone."""
+        return self._row_names or ({} if self.system is None else row_names(self.system))
+
     def _columns(self) -> dict[str, Array]:
         """Make the table, column by column."""
-        columns = {"time": np.asarray(self.time)}
-        columns.update((f"q.{name}", column) for name, column in zip(self.coordinate_names, np.asarray(self.q).T, strict=True))
-        columns.update((f"u.{name}", column) for name, column in zip(self.speed_names, np.asarray(self.u).T, strict=True))
-        columns.update((f"z.{name}", column) for name, column in zip(self.auxiliary_names, np.asarray(self.z).T, strict=True))
+        columns = {"time": np.asarray(self.time), **self.variable_columns()}
         columns["energy"] = np.asarray(self.energy)
         for name, rows in (("location", self.particle_locations), ("velocity", self.particle_velocities)):
             rows = np.asarray(rows)
@@ -769,7 +787,7 @@ class Trajectory(Sealed):
             "auxiliary_names": list(self.auxiliary_names),
             "body_names": list(self.body_names),
             "surface_names": list(self.surface_names),
-            "row_names": self._row_names if self.system is None else row_names(self.system),
+            "row_names": self._named_rows(),
             "model_variables": plain(self.model_variables),
             "statistics": plain(self.statistics),
             "event_labels": [list(one) for one in self.events.labels],

@@ -1,6 +1,7 @@
 """Level and Method: at which level a mobilizer's motion is known, and how. `mobod.Motion` has them as attributes."""
 
 from enum import IntEnum
+from typing import Any
 
 from .attributes import NamedMembers
 
@@ -32,6 +33,35 @@ class Method(IntEnum, metaclass=NamedMembers):
     PRESCRIBED = 2
     FREE = 3
     FAST = 4
+
+
+def level_of(what: str, level: Any, *, none: bool = False, hint: str = "") -> Level:
+    """The level that is meant by a member of `Level` or by its name, ``"position"``.
+
+    Parameters
+    ----------
+    what : str
+        What takes it, for messages.
+    level : Level or str
+    none : bool
+        Whether it may be ``NO_LEVEL``.
+    hint : str
+        How a message on ``NO_LEVEL`` ends.
+
+    Raises
+    ------
+    TypeError
+        If it is neither.
+    ValueError
+        If there is no level of this name, or it is ``NO_LEVEL`` where that may not be.
+    """
+    found = Level.__members__.get(level.upper()) if isinstance(level, str) else level
+    if isinstance(found, Level) and (none or found is not Level.NO_LEVEL):
+        return found
+    said = f"{what} takes 'position', 'velocity' or 'acceleration', or such a member of mobod.Motion.Level"
+    if found is Level.NO_LEVEL:
+        raise ValueError(f"{said}, not NO_LEVEL{hint}")
+    raise (ValueError if isinstance(level, str) else TypeError)(f"{said}, not {level!r}")
 
 
 def all_methods(level: Level, method: Method) -> tuple[Method, Method, Method]:

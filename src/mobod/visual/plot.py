@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
-from ..shapes.coordinate_kinds import check_units, described, kinds_of_coordinates, unit_of
+from ..shapes.coordinate_kinds import check_units, described, kinds_of_coordinates, kinds_of_speeds, unit_of
 from ..shapes.poses import calc_poses
 from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_center, find_close_view, find_view
@@ -63,6 +63,10 @@ ROWS = 3
 
 FOLLOW = 3.0
 """The view follows a mechanism if the box of its whole motion is more than this many times as large as that of itself."""
+
+
+QUANTITY = "quantity."
+"""In tables this is before the names of recorded quantities."""
 
 
 class TrajectoryFigure(Figure):
@@ -259,9 +263,9 @@ def _columns(trajectory: Trajectory, quantities: Sequence[str] | Mapping[str, st
         raise TypeError(f"quantities is a list of names, such as [{quantities!r}], not {quantities!r}")
     if isinstance(quantities, Mapping) and not all(isinstance(unit, str) for unit in quantities.values()):
         raise TypeError(f"quantities gives units as text, such as {{'power': 'W'}}; got {quantities!r}")
-    known = trajectory.quantity_columns()
+    known = trajectory.quantity_columns() | trajectory.variable_columns()
     found: dict[str, Array] = {}
-    for name in quantities:
+    for name in (str(one).removeprefix(QUANTITY) for one in quantities):
         own = {one: values for one, values in known.items() if one == name or one.startswith((f"{name}.", f"{name}["))}
         if not own:
             raise ValueError(f"{name!r} is not recorded; {checks.suggest(str(name), list(known))}")
@@ -276,7 +280,10 @@ def _describe(
     units: Sequence[str] | None,
 ) -> list[str]:
     """The kinds of the recorded quantities, with their units, as far as these are known: ``force (N)``, ``moment (N m)``."""
-    kinds, given = trajectory.quantity_kinds(), quantities if isinstance(quantities, Mapping) else {}
+    kinds = trajectory.quantity_kinds()
+    for variable, of in (("q", kinds_of_coordinates), ("u", kinds_of_speeds)):
+        kinds |= {f"{variable}.{name}": kind for name, kind in of(trajectory).items()}
+    given = {name.removeprefix(QUANTITY): unit for name, unit in quantities.items()} if isinstance(quantities, Mapping) else {}
     found: dict[str, None] = {}
     for column in columns:
         own = next((name for name in given if column == name or column.startswith((f"{name}.", f"{name}["))), None)

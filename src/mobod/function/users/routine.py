@@ -10,6 +10,7 @@ import numpy as np
 
 from ...compiling import Routine, UsersRoutine, is_generic, routine
 from ...errors import ModelError
+from ...value.checks import finite
 from .explanation import explained
 from .frozen import Frozen
 
@@ -85,12 +86,9 @@ def check_parameters(parameters: Any) -> list[float]:
     """Finite numbers, not too many; `ModelError` or `ValueError` otherwise."""
     if isinstance(parameters, str) or np.ndim(parameters) != 1:
         raise ValueError(f"parameters have to be a sequence of numbers, got {parameters!r}")
-    numbers = np.array(parameters, np.float64)
-    if not np.isfinite(numbers).all():
-        raise ValueError(f"a parameter has to be finite, got {parameters!r}")
+    numbers = [finite("a parameter", x, ValueError) for x in parameters]
     check_number_of_parameters(len(numbers))
-    found: list[float] = numbers.tolist()
-    return found
+    return numbers
 
 
 def check_number_of_parameters(n: int) -> None:

@@ -1,0 +1,118 @@
+"""Recorded quantities are asked for by the names that tables have for their numbers, wherever quantities are asked for."""
+
+import numpy as np
+import pytest
+
+import mobod as mb
+from mobod.cli.main import main
+
+PARTS = ["reactions.crank", "reactions.rocker.fy", "momentum.linear", "u_dot.crank", "quantity.constraint_forces.loop.fx"]
+
+
+@pytest.fixture(scope="module")
+def motion():
+    system, state = mb.examples.four_bar.build()
+    return mb.simulate(system, state, 0.2, record=[*PARTS, "reactions", "momentum", "u_dot", "constraint_forces"])
+
+
+def test_parts_are_those_numbers_of_the_whole(motion):
+    found, system = motion.quantities, motion.system
+    b, c = system.matter.bodies["crank"].index, system.matter.bodies["rocker"].index
+    np.testing.assert_array_equal(found["reactions.crank"], found["reactions"][:, b])
+    np.testing.assert_array_equal(found["reactions.rocker.fy"], found["reactions"][:, c, 1, 1])
+    np.testing.assert_array_equal(found["momentum.linear"], found["momentum"][:, 1])
+    np.testing.assert_array_equal(found["u_dot.crank"], found["u_dot"][:, 0])
+    np.testing.assert_array_equal(found["constraint_forces.loop.fx"], found["constraint_forces"][:, 0, 1, 0])
+
+
+@pytest.mark.parametrize("extension", ["csv", "npz", "parquet", "h5"])
+@pytest.mark.parametrize("with_system", [False, True])
+def test_parts_keep_their_names_in_tables_and_files(tmp_path, extension, with_system):
+    system, state = mb.examples.four_bar.build()
+    motion = mb.simulate(system, state, 0.1, record=PARTS)
+    columns = motion.quantity_columns()
+    assert {"reactions.crank.mx", "reactions.crank.fz", "momentum.linear.y", "u_dot.crank"} < set(columns)
+    assert motion.quantity_kinds() == mb.simulate(system, state, 0.1, record=PARTS).quantity_kinds()
+    path = tmp_path / f"motion.{extension}"
+    motion.save(path)
+    read = mb.Trajectory.load(path, system=system if with_system else None)
+    assert list(read.quantity_columns()) == list(columns)
+    for name, values in read.quantity_columns().items():
+        np.testing.assert_array_equal(values, columns[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "near"),
+    [
+        ("reactions.crnk.fx", "reactions.crank.fx"),
+        ("reaction.crank", "reactions"),
+        ("u_dot.cran", "u_dot.crank"),
+        ("momentum.lin", "momentum.linear.x"),
+        ("kinetic", "kinetic_energy"),
+    ],
+)
+def test_a_name_that_is_not_there_is_told_with_near_ones(name, near):
+    system, state = mb.examples.four_bar.build()
+    with pytest.raises(ValueError, match=f"there is no quantity '{name}'; .*{near}"):
+        mb.simulate(system, state, 0.1, record=[name])
+
+
+def test_ensembles_linear_models_and_plots_take_them(motion, tmp_path):
+    system, state = mb.examples.four_bar.build()
+    motions = mb.Ensemble(system, 2, state=state).simulate(0.1, record=["reactions.crank.fx", "reactions"])
+    np.testing.assert_array_equal(motions.quantities["reactions.crank.fx"], motions.quantities["reactions"][:, :, 1, 1, 0])
+    figure = motion.plot(quantities=["quantity.reactions.crank.fx", "u.crank"], snapshots=0, units=("kg", "m", "s"))
+    said = [text for axes in figure.axes for text in (axes.get_ylabel(), axes.get_title("left"))]
+    assert any("force (N)" in text and "angular speed (rad/s)" in text for text in said), said
+    free, start = mb.examples.double_pendulum.build()
+    free.realize(start)
+    model = mb.linearize(free, start, ["upper"], outputs=["reactions.lower.fx"])
+    assert list(model.output_names) == ["reactions.lower.fx"] and np.isfinite(model.C).all()
+
+
+def test_datasets_of_many_motions_have_the_quantities():
+    pytest.importorskip("xarray")
+    system, state = mb.examples.four_bar.build()
+    motions = mb.Ensemble(system, 2, state=state).simulate(0.1, record=["reactions", "reactions.crank.fx"])
+    table = motions.to_xarray()
+    own = table["reactions"].sel(body="crank", part="linear", axis="x")
+    np.testing.assert_array_equal(own, table["reactions.crank.fx"])
+
+
+def test_loads_between_two_surfaces_are_asked_for_by_their_names():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    mb.CompliantContactSubsystem(system)
+    rubber = mb.contact.Material(1e5, dissipation=0.5)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), rubber, name="floor"))
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    ball = mb.mobilizer.Free(matter.ground, body, name="ball")
+    ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), rubber, name="ball"))
+    ball.set_default_q((1, 0, 0, 0, 0, 0, 0.15))
+    one, other, table = "contacts.floor.ball.normal", "contacts.ball.floor.normal", "contacts"
+    run = mb.simulate(system, system.realize_topology(), 0.5, record=[one, other, table])
+    expected = run.contacts
+    sums = np.zeros(len(run))
+    np.add.at(sums, expected["report"], (expected["force"] * expected["normal"]).sum(axis=1))
+    assert sums.max() > 9.81
+    for name in (one, other):
+        np.testing.assert_allclose(run.quantities[name], sums, rtol=1e-12)
+    with pytest.raises(ValueError, match=r"contacts\.floor\.ball\.normal"):
+        mb.simulate(system, system.realize_topology(), 0.5, record=["contacts.floor.bal.normal"])
+
+
+def test_the_command_line_records_and_draws_them(tmp_path, capsys):
+    files = [str(tmp_path / name) for name in ("motion.csv", "motion.png")]
+    asked = ["--quantity", "reactions.crank.fx", "--output", files[0], "--plot", files[1]]
+    assert main(["simulate", "four_bar", "--time", "0.2", *asked]) == 0
+    head = (tmp_path / "motion.csv").read_text().splitlines()[0]
+    assert "quantity.reactions.crank.fx" in head
+    assert main(["simulate", "four_bar", "--time", "0.2", "--quantity", "reactions.crnk.fx"]) == 2
+    assert "did you mean reactions.crank.fx" in capsys.readouterr().err
+
+
+def test_methods_of_data_frames_are_told_where_they_are(motion):
+    with pytest.raises(AttributeError, match=r"no attribute 'to_csv': save\('motion.csv'\) writes files"):
+        motion.to_csv("motion.csv")
+    assert not hasattr(motion, "anything_else")
