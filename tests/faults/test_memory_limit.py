@@ -53,7 +53,14 @@ attempt("inverses", lambda: kept.extend(chain.matter.calc_m_inv(links) for _ in 
 derivatives = chain.calc_forward_dynamics_derivatives
 attempt("derivatives", lambda: kept.extend(derivatives(links, q=links.q, u=links.u) for _ in range(9)))
 
-def fill(call):  # places first: what fails then is what compiled code allocates
+many = lambda: mb.Ensemble(system, 10**9, state=state)
+workers = [threading.Thread(target=attempt, args=(f"thread {i}", many)) for i in range(3)]
+for worker in workers:
+    worker.start()
+for worker in workers:
+    worker.join()
+
+def fill(call):  # at last, as it leaves a thread no room; places first: what fails then is what compiled code allocates
     held = [None] * 60000
     kept.append(held)
     for i in range(len(held)):
@@ -61,12 +68,6 @@ def fill(call):  # places first: what fails then is what compiled code allocates
 
 attempt("in compiled code", lambda: fill(lambda: chain.matter.multiply_by_m_inv(links, x)))
 attempt("in compiled code, too", lambda: fill(lambda: chain.calc_inverse_dynamics(links, x)))
-many = lambda: mb.Ensemble(system, 10**9, state=state)
-workers = [threading.Thread(target=attempt, args=(f"thread {i}", many)) for i in range(3)]
-for worker in workers:
-    worker.start()
-for worker in workers:
-    worker.join()
 system.realize(state)
 ensemble.step(0.01)
 assert np.array_equal(state.u_dot, before)
