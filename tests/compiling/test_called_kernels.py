@@ -1,5 +1,7 @@
 """Kernels that other kernels call can be called from Python too."""
 
+import gc
+
 import numpy as np
 
 from mobod.compiling import compiled, engine, keep_refusal, run_noting, with_refusals_apart
@@ -22,6 +24,20 @@ def test_a_part_of_another_kernel_is_compiled_once_more_when_python_calls_it():
     assert total(np.arange(4.0)) == 6.0
     assert total.is_compiled_for(types)
     assert total.code_for(np.zeros(1))(np.ones(3)) == 3.0
+
+
+def test_what_compiling_makes_is_not_looked_through_for_garbage():
+    begun = []
+    gc.callbacks.append(lambda phase, info: begun.append(phase))
+    try:
+        with engine.compiling():
+            made = [[] for _ in range(2 * gc.get_threshold()[0])]
+        del made[1000:]
+        more = [[] for _ in range(100)]
+    finally:
+        gc.callbacks.pop()
+    assert not begun and len(more) == 100 and gc.isenabled()
+    assert any(one is made[0] for one in gc.get_objects(generation=2))
 
 
 def test_a_kernel_within_a_callback_of_another_has_refusals_of_its_own():

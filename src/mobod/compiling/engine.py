@@ -6,7 +6,6 @@ Numba takes 0.3 s to import, which `import mobod` must not pay: it is imported w
 from __future__ import annotations
 
 import functools
-import gc
 import logging  # noqa: F401  (before `_wait_before_forks`, which says why)
 import os
 import threading
@@ -16,6 +15,7 @@ from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, NamedTuple
 
+from .._garbage import not_collected
 from .interrupts import heeding_interrupts
 from .notice import loading
 
@@ -170,18 +170,13 @@ def compiling() -> Iterator[None]:
             finally:
                 _now.depth -= 1
             return
-        # no garbage collection meanwhile, which takes a twelfth of the time: nearly all cycles that Numba makes live on
-        collecting = gc.isenabled()
-        gc.disable()
         _now.depth, begin = 1, time.perf_counter()
         try:
-            with heeding_interrupts():
+            with not_collected(), heeding_interrupts():
                 yield
         finally:
             _now.depth = 0
             _spent[0] += time.perf_counter() - begin
-            if collecting:
-                gc.enable()
 
 
 def is_part_of_another() -> bool:
