@@ -16,6 +16,7 @@ def _add_to_numba() -> engine.Extension:
     # of what depends on the counter, eights, masks, objects, octants and pointers the fingerprint has the names: few kernels do
     from . import (  # noqa: F401
         compiled_angles,
+        compiled_beside,
         compiled_counter,
         compiled_dual,
         compiled_eights,

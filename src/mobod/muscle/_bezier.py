@@ -14,8 +14,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.beside import taken, three_beside
 from ..algebra.masks import both, in_any, no
-from ..algebra.scalar import bare, num_lanes, one, order_of_tangents, where, zero
+from ..algebra.scalar import bare, is_float, num_lanes, one, order_of_tangents, where, zero
 from ..compiling import apart, generic
 from ..force.pools import number
 
@@ -43,21 +44,53 @@ def slope(m0: Any, m1: Any, d: Any, u: Any) -> Any:
 
 @generic
 def meet(m0: Any, m1: Any, d: Any, b: Any) -> Any:
-    """The u at which B(u) - P0 = b, for 0 <= b <= d; 0 or 1 beyond. Two steps of Newton's carry tangents, of both orders."""
-    e, t = bare(d), bare(b)
-    i, o = one(e) + zero(t), 0.0 * t  # of what is no number there is none
-    within = both(both(t > 0.0, t < e), e > 0.0)
-    u = where(t >= e, i, zero(i)) + o
+    """The u at which B(u) - P0 = b, for 0 <= b <= d; 0 or 1 beyond."""
+    return _with_tangents(m0, m1, d, b, _value_met(bare(m0), bare(m1), bare(d), bare(b)))
+
+
+@generic
+def _value_met(m0: Any, m1: Any, d: Any, b: Any) -> Any:
+    i, o = one(d) + zero(b), 0.0 * b  # of what is no number there is none
+    within = both(both(b > 0.0, b < d), d > 0.0)
+    u = where(b >= d, i, zero(i)) + o
     if in_any(within):
-        u = where(within, _meet(bare(m0) + o, bare(m1) + o, e + o, where(within, t, 0.5 * (e + o)), within), u)
+        u = where(within, _meet(m0 + o, m1 + o, d + o, where(within, b, 0.5 * (d + o)), within), u)
+    return u
+
+
+@generic
+def _with_tangents(m0: Any, m1: Any, d: Any, b: Any, u: Any) -> Any:
+    """Two steps of Newton's carry tangents, of both orders."""
     root = zero(d) + zero(b) + u
     if order_of_tangents(root) > 0:
+        e, t = bare(d), bare(b)
+        within = both(both(t > 0.0, t < e), e > 0.0)
         for _ in range(2):
             rate = slope(m0, m1, d, root)
             safe = bare(rate) > 1e-12 * e
             step = (rise(m0, m1, d, root) - b) / where(safe, rate, one(rate))
             root = root - where(both(within, safe), step, zero(step))
     return root
+
+
+@generic
+def _three_met(p: Any, b: Any, q: Any, c: Any, r: Any, d: Any) -> Any:
+    """As `meet`, of three pieces: of one state side by side, as a vector of lanes takes hardly longer than a number."""
+    if is_float(bare(b)):
+        m0, m1 = _beside(p[1], q[1], r[1]), _beside(p[2], q[2], r[2])
+        u = _value_met(m0, m1, _beside(p[3], q[3], r[3]), _beside(b, c, d))
+        of_p, of_q, of_r = taken(u, 0, bare(b)), taken(u, 1, bare(b)), taken(u, 2, bare(b))
+    else:
+        of_p = _value_met(bare(p[1]), bare(p[2]), bare(p[3]), bare(b))
+        of_q = _value_met(bare(q[1]), bare(q[2]), bare(q[3]), bare(c))
+        of_r = _value_met(bare(r[1]), bare(r[2]), bare(r[3]), bare(d))
+    of_p, of_q = _with_tangents(p[1], p[2], p[3], b, of_p), _with_tangents(q[1], q[2], q[3], c, of_q)
+    return of_p, of_q, _with_tangents(r[1], r[2], r[3], d, of_r)
+
+
+@generic
+def _beside(a: Any, b: Any, c: Any) -> Any:
+    return three_beside(bare(a), bare(b), bare(c))
 
 
 @apart
@@ -191,10 +224,27 @@ def between(x: Any, low: Any, high: Any) -> Any:
 @generic
 def value(model: Any, n: int, pieces: int, x: Any) -> Any:
     """y at x of the curve whose numbers begin at n."""
+    p, b, straight = _begun(model, n, pieces, x)
+    return p[4] + rise(p[5], p[6], p[7], meet(p[1], p[2], p[3], b)) + straight
+
+
+@generic
+def three_values(model: Any, first: Any, second: Any, third: Any) -> Any:
+    """As `value`, of three curves, each ``(n, pieces, x)``."""
+    p, b, beyond_p = _begun(model, first[0], first[1], first[2])
+    q, c, beyond_q = _begun(model, second[0], second[1], second[2])
+    r, d, beyond_r = _begun(model, third[0], third[1], third[2])
+    of_p, of_q, of_r = _three_met(p, b, q, c, r, d)
+    y, z = p[4] + rise(p[5], p[6], p[7], of_p) + beyond_p, q[4] + rise(q[5], q[6], q[7], of_q) + beyond_q
+    return y, z, r[4] + rise(r[5], r[6], r[7], of_r) + beyond_r
+
+
+@generic
+def _begun(model: Any, n: int, pieces: int, x: Any) -> Any:
+    """The numbers of x's piece, how far x is in it, and what y grows beyond the ends."""
     low, high, before, behind = ends(model, n, pieces)
     p, within = piece_at(model, n, pieces, x), between(x, low, high)
-    y = p[4] + rise(p[5], p[6], p[7], meet(p[1], p[2], p[3], within - p[0]))
-    return y + (x - within) * where(x < low, before + zero(x), behind + zero(x))
+    return p, within - p[0], (x - within) * where(x < low, before + zero(x), behind + zero(x))
 
 
 @generic

@@ -122,8 +122,8 @@ def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any
         cos = cosine(model, x, l)
         part = 1.0 / (lopt * slack)
         n = l * (slack * part)
-        fal, fpe = active(model, x, n), passive(model, x, n)
-        fse = tendon(model, x, (length - l * cos) * (lopt * part))
+        of_tendon = x + TENDON, OF_TENDON, (length - l * cos) * (lopt * part)
+        fal, fpe, fse = _bezier.three_values(model, (x + ACTIVE, OF_ACTIVE, n), (x + PASSIVE, OF_PASSIVE, n), of_tendon)
         rest = fse / cos - fpe
         if model.force_integers[i + CHOICE] != 0:
             v = damped_velocity(model, x, a * fal, damping + o, rest)
@@ -141,11 +141,11 @@ def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any
         l = larger(fiber_behind(model, x, length - slack), shortest)
         cos = cosine(model, x, l)
         n = l / lopt
-        fal, fpe = active(model, x, n), passive(model, x, n)
         slackened = length - l * cos < slack - 1e-14 * length  # by more than is rounded, of a tendon of no length too
         rate = where(slackened, o, speed * cos)
         v = rate / fastest
-        fv = by_velocity(model, x, v)
+        of_velocity = x + VELOCITY, OF_VELOCITY, v
+        fal, fpe, fv = _bezier.three_values(model, (x + ACTIVE, OF_ACTIVE, n), (x + PASSIVE, OF_PASSIVE, n), of_velocity)
         of_fiber = a * fal * fv + fpe
         drag = damping * v
         drag = where(of_fiber + drag < 0.0, -of_fiber, drag)

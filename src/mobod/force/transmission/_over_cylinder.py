@@ -266,9 +266,8 @@ def _stepped(going: Any, a: Any, b: Any, first: Any, last: Any, turn: Any, piece
     """Numbers of both ends that do not change, and the part of one piece, of so many pieces."""
     step = 1.0 / where(going, pieces, one(pieces))
     s, c = sincos(step * turn)
-    s_rest, c_rest = sincos((1.0 - step) * turn)
     ahead = c * first[0] - s * first[1], s * first[0] + c * first[1]
-    behind = c_rest * first[0] - s_rest * first[1], s_rest * first[0] + c_rest * first[1]
+    behind = c * last[0] + s * last[1], c * last[1] - s * last[0]
     return _end(going, a, first, ahead), _end(going, b, last, behind), step
 
 
