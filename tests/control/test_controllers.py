@@ -559,3 +559,11 @@ def test_what_no_driver_follows_is_refused(change, says):
     with pytest.raises((ValueError, mb.ModelError), match=says):
         mb.control.Driver(forces, body, given.pop("path"), given.pop("speed"), **given)
     assert forces.get_num_forces() == before
+
+
+def test_a_drivers_first_parameters_have_names():
+    system, state = mb.examples.car.build()
+    driver = system.forces.get_force("driver")
+    assert driver.get_parameter(state, "speed") == mb.examples.car.SPEED
+    driver.set_parameter(state, "speed", 15.0)
+    assert driver.get_parameters(state)[1] == 15.0 and driver.get_parameter(state, "wheelbase") == mb.examples.car.WHEELBASE

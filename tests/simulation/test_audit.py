@@ -475,3 +475,25 @@ def test_what_a_controller_did_is_left_out_where_reports_cannot_tell():
     by_reports, by_steps = (mb.simulate(system, state, 0.3, audit=how).audit for how in ("reports", "steps"))
     assert "servo" not in by_reports.work and any("the work of servo" in text for text in by_reports.unaccounted)
     assert abs(by_steps.work["servo"]) > 0.01 and not by_steps.unaccounted
+
+
+def test_a_plane_loop_is_not_blamed_for_steps_in_vain():
+    """The equations across the plane are redundant wherever the loop is; what fails are steps onto the teeth's flanks."""
+    system, _ = mb.examples.four_bar.build()
+    crank = system.matter.bodies["crank"]
+    wheel = mb.body.Rigid(mb.MassProperties(0.5, (0, 0, 0), mb.UnitInertia.cylinder_along_z(0.03, 0.02)))
+    pinion = mb.mobilizer.Pin(system.matter.ground, wheel, name="pinion")
+    mesh = mb.force.transmission.Coordinates(system.forces, [(pinion, 0, 0.03), (crank, 0, 0.12)])
+    teeth = {"stiffness": 1e6, "dissipation": 2.0, "rest_range": (-1e-4, 1e-4)}
+    mb.force.TransmissionSpring(system.forces, mesh, **teeth, name="teeth")
+    curve = mb.function.Table([-50.0, 0.0, 100.0, 150.0], [3.0, 3.0, 2.5, 0.0], interpolation="linear")
+    cycle = mb.function.Table(
+        [0.0, 1.0, 1.01, 1.5, 1.51, 2.0], [1.0, 1.0, 0.0, 0.0, 1.0, 1.0], interpolation="linear", periodic=True
+    )
+    mb.force.Motor(system.forces, pinion, 0, curve, duty_cycle=cycle)
+    mb.force.MobilityLinearDamper(system.forces, system.matter.bodies["rocker"], 0, 3.0)
+    state = system.realize_topology()
+    coupler, rocker = mb.examples.four_bar.close(1.0)
+    state.q = [1.0, coupler - 1.0, rocker, -4.0]
+    warnings = mb.simulate(system, state, 6.0, accuracy=1e-5, report_interval=0.1).audit.warnings
+    assert any("'teeth' is hit within a step" in one for one in warnings) and not any("redundant" in one for one in warnings)

@@ -266,3 +266,34 @@ def test_a_file_with_other_columns_is_of_another_version(run, tmp_path):
     with pytest.raises(mb.ModelError, match="version"):
         _ = other.contacts
     assert os.fspath(tmp_path)
+
+
+@pytest.mark.parametrize("by_steps", [False, True], ids=["bristles", "time stepping"])
+def test_friction_that_sticks_is_in_what_is_recorded(by_steps):
+    """A brick at rest on a belt of 10 degrees, moving up: friction is m g sin a, the normal force m g cos a."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    mb.CompliantContactSubsystem(system, friction="bristle")
+    steel, a = mb.contact.Material(1e6, dissipation=2.0, static_friction=0.5), np.radians(10.0)
+    tilt = mb.Rotation.about_axis(-a, "y")
+    belt = mb.contact.Surface(mb.contact.HalfSpace(), steel, velocity=(1.0, 0, 0), name="belt")
+    matter.ground.add_contact_surface(belt, mb.Transform(tilt))
+    body = mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia.brick((0.1, 0.1, 0.1))))
+    parcel = mb.mobilizer.Free(matter.ground, body, name="parcel")
+    parcel.add_contact_surface(mb.contact.Surface(mb.contact.Brick((0.1, 0.1, 0.1)), steel, name="parcel"))
+    state = system.realize_topology()
+    parcel.set_q_to_fit_transform(state, mb.Transform(tilt, 0.1 * tilt[:, 2]))
+    integrator = mb.integrator.TimeStepping(system, fixed_step_size=0.002) if by_steps else None
+    record = ["contacts", "contact_wrenches", "contacts.belt.parcel.friction", "centers_of_pressure"]
+    run = mb.simulate(system, state, 1.5, report_interval=0.5, record=record, integrator=integrator)
+    weight = 2.0 * 9.81
+    assert run.u[-1, 3:] @ tilt[:, 0] == pytest.approx(1.0, abs=1e-4)  # it goes with the belt
+    np.testing.assert_allclose(run.quantities["contact_wrenches"][-1, 1, 1], [0, 0, weight], atol=0.01)
+    np.testing.assert_allclose(run.contacts_at(-1)["force"], [[0, 0, weight]], atol=0.01)
+    assert run.quantities["contacts.belt.parcel.friction"][-1] == pytest.approx(weight * np.sin(a), rel=3e-3)
+    columns = run.quantity_columns()
+    assert columns["contacts.belt.parcel.normal"][-1] == pytest.approx(weight * np.cos(a), rel=1e-3)
+    # the load acts below the center of mass; points of a step are where it began, 2 mm before its end
+    at = run.quantities["centers_of_pressure"][-1, parcel.index]
+    np.testing.assert_allclose(at[:2], run.q[-1, 4:6], atol=2.1e-3)

@@ -293,3 +293,11 @@ BAD = [
 def test_bad_input_is_named(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_it_is_indexed_as_its_matrix_is():
+    R = Rotation.about_axis(0.3, "z")
+    assert_allclose(R[:, 0], R.x_axis, atol=0)
+    assert R[1, 0] == np.sin(0.3)
+    with pytest.raises(ValueError, match="read-only"):
+        R[:, 0][0] = 2.0

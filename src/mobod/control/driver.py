@@ -27,7 +27,8 @@ from .pose import Pose
 from .velocity import Velocity
 
 #: Parameters before the path: how many steer, v_0, L, T, d_0, kp, kd, k.
-_BEFORE = 8
+_NAMES = "steered", "speed", "wheelbase", "preview_time", "preview_distance", "kp", "kd", "speed_gain"
+_BEFORE = len(_NAMES)
 
 
 def follow(X: Any, V: Any, x: Any, memory: Any, parameters: Any) -> Any:
@@ -111,7 +112,9 @@ class Driver(Custom):
 
     Notes
     -----
-    Its parameters are the number of mobilities that steer, v_0, L, T, d_0, kp, kd, k, and the path's points, x and y in turns.
+    Its parameters are the number of mobilities that steer, v_0, L, T, d_0, kp, kd, k, and the path's points, x and y in turns;
+    the first have names, ``steered``, ``speed``, ``wheelbase``, ``preview_time``, ``preview_distance``, ``kp``, ``kd`` and
+    ``speed_gain``.
 
     Examples
     --------
@@ -120,9 +123,7 @@ class Driver(Custom):
     >>> import mobod as mb
     >>> system, state = mb.examples.car.build()
     >>> driver = system.forces.get_force("driver")
-    >>> parameters = driver.get_parameters(state).copy()
-    >>> parameters[1] = 15.0
-    >>> driver.set_parameters(state, parameters)
+    >>> driver.set_parameter(state, "speed", 15.0)
     """
 
     def __init__(
@@ -174,7 +175,7 @@ class Driver(Custom):
             disabled_by_default=disabled_by_default,
             name=name,
         )
-        self._path = points
+        self._path, self.parameter_names = points, _NAMES
 
     @property
     def path(self) -> Array:

@@ -186,7 +186,7 @@ def _of(element: Any, name: str) -> Setting:
         return _of_run(element, "parameters", runs["parameters"][0] + given.index(name), 1, title)
     if runs.get(name, (0, 0))[1]:
         found = _of_run(element, name, *runs[name], title)
-        found.given_names = given if name == "parameters" else ()
+        found.given_names = given if name == "parameters" and len(given) == found.size else ()
         return found
     known = [*given, *declared, *runs, *((*_OF_MASS, *_FRAMES, "rotor_inertia") if is_body else ())]
     raise ValueError(f"{element.name!r} has no parameter {name!r}; it has {', '.join(known) or 'none'}")

@@ -165,6 +165,11 @@ class TransmissionSpring(AlongTransmission):
             numbers += checks.array(f"{what} of {whose}", pair, (2,)).tolist()
         self._connect(forces, transmission, [], numbers, disabled_by_default, name)
 
+    def get_default_rest_range(self) -> tuple[float, float]:
+        """The lengths between which it has no force, in a default state."""
+        low, high = self.default_numbers[3:5]
+        return low, high
+
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
         "stiffness", "force/length", checks.finite, "the stiffness"
     ).accessors()

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..control.custom import Custom
+from ..force import MobilityLinearStop, TransmissionSpring
 from ..force.contact.subsystem import CompliantContactSubsystem
 from ..system.diagnosis import ROUNDED
 from ..tree.prescribed_mobilities import SOLVED
@@ -437,13 +438,13 @@ def _why_in_vain(trajectory: Trajectory) -> str:
     system, state = trajectory.system, trajectory.template
     if system is not None and state is not None:
         system.realize(start := state.copy(), Stage.VELOCITY)
-        redundant = system.diagnose_constraints(start).redundant if start.is_constrained else []
+        redundant = _contradicting(system, start) if start.is_constrained else []
         if redundant:
             return (
                 f"an equation of {redundant[0].equation.constraint.name!r} is redundant, and contradicts the others where a "
                 f"step has left their manifold; with a smaller accuracy steps keep to it: try {_finer(trajectory.statistics):g}"
             )
-        stops = [f for f in system.all_forces() if type(f).__name__ == "MobilityLinearStop" and not f.is_disabled(state)]
+        stops = [f for f in system.all_forces() if _hits(f) and not f.is_disabled(state)]
         if stops:
             are = f"the {len(stops)} stops are" if len(stops) > 1 else f"{stops[0].name!r} is"
             return f"{are} hit within a step, or stiff; softer ones take fewer steps, and {_TIME_STEPPING}"
@@ -453,6 +454,25 @@ def _why_in_vain(trajectory: Trajectory) -> str:
         "a force is discontinuous or very stiff; make it smooth; where it is stiff and does not jump, an implicit method may "
         "take fewer steps, mobod.integrator.BDF"
     )
+
+
+def _contradicting(system: Any, state: State) -> list[Any]:
+    """Redundant equations that say something of their own at configurations nearby, as those of a plane loop do not."""
+    there = system.diagnose_constraints(state).redundant
+    if not there:
+        return []
+    nearby = state.copy()
+    nearby.q = state.q + 1e-4 * np.random.default_rng(0).standard_normal(len(state.q))
+    system.realize(nearby, Stage.VELOCITY)
+    return there if len(system.diagnose_constraints(nearby).redundant) < len(there) else []
+
+
+def _hits(force: Any) -> bool:
+    """True of a stop, and of a spring with a play, such as teeth."""
+    if isinstance(force, TransmissionSpring):
+        low, high = force.get_default_rest_range()
+        return low < high
+    return isinstance(force, MobilityLinearStop)
 
 
 #: Not BDF: what hits and lets go makes a method that builds on its last steps begin anew each time.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -12,26 +12,53 @@ from numpy.lib import recfunctions
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..force.contact.of_system import contacts_of, find_contacts
+from ..force.contact.force_plate import body_wrenches, centers_of_pressure, find_up
+from ..force.contact.of_system import find_contacts
+from ..force.contact.subsystem import CONTACT
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.checks import suggest
 
+Table: TypeAlias = npt.NDArray[Any]
 
-def calc_body_wrenches(system: MultibodySystem, state: State) -> Array:
+
+def calc_body_wrenches(system: MultibodySystem, state: State, rows: Table) -> Array:
     """Of all contacts of each body, ``(nb, 2, 3)``."""
-    return contacts_of(system, "record=['contact_wrenches']").calc_body_wrenches(state)
+    return body_wrenches(rows, state)
 
 
-def calc_centers_of_pressure(system: MultibodySystem, state: State) -> Array:
+def calc_centers_of_pressure(system: MultibodySystem, state: State, rows: Table) -> Array:
     """Of each body, ``(nb, 3)``."""
-    return contacts_of(system, "record=['centers_of_pressure']").calc_centers_of_pressure(state)
+    return centers_of_pressure(body_wrenches(rows, state), state, find_up(system, state), np.zeros(3))
 
 
-def calc_rows(system: MultibodySystem, state: State) -> Array:
+def calc_rows(system: MultibodySystem, state: State, rows: Table) -> Array:
     """Contacts that touch, a row each, all columns of `get_contacts` as numbers."""
-    rows = contacts_of(system, "record=['contacts']").get_contacts(state)
     return np.asarray(recfunctions.structured_to_unstructured(rows, np.float64))
+
+
+def of_points(points: Table) -> Table:
+    """Rows as of `get_contacts`, one each two surfaces, of the points of a step of `TimeStepping`.
+
+    It knows neither the depth's rate nor a potential energy: NaN.
+    """
+    pairs, which = np.unique(np.stack([points["surface1"], points["surface2"]], axis=1), axis=0, return_inverse=True)
+    rows = np.zeros(len(pairs), CONTACT)
+    rows["depth_rate"] = rows["potential_energy"] = np.nan
+    for k, row in enumerate(rows):
+        own = points[which.ravel() == k]
+        for name in ("surface1", "surface2", "body1", "body2"):
+            row[name] = own[name][0]
+        row["id"] = k
+        load = np.maximum((own["force"] * own["normal"]).sum(axis=1), 0.0)
+        share = load / load.sum() if load.any() else np.full(len(own), 1.0 / len(own))
+        row["point"], row["depth"], row["slip"] = share @ own["point"], own["depth"].max(), share @ own["slip"]
+        normal = share @ own["normal"]
+        row["normal"] = normal / (np.linalg.norm(normal) or 1.0)
+        row["force"] = own["force"].sum(axis=0)
+        row["moment"] = (own["moment"] + np.cross(own["point"] - row["point"], own["force"])).sum(axis=0)
+        row["power_dissipation"] = -(own["force"] * own["slip"]).sum()
+    return rows
 
 
 def structured(rows: Array, reports: npt.NDArray[np.int64], times: Array) -> npt.NDArray[Any]:
@@ -42,8 +69,6 @@ def structured(rows: Array, reports: npt.NDArray[np.int64], times: Array) -> npt
     ModelError
         If the rows are of another version of mobod.
     """
-    from ..force.contact.subsystem import CONTACT
-
     width = sum(CONTACT[name].shape[0] if CONTACT[name].shape else 1 for name in CONTACT.names or ())
     if rows.shape[1] != width:
         raise ModelError(
@@ -93,15 +118,16 @@ def loads_by_pair(table: npt.NDArray[Any], count: int, names: Sequence[str]) -> 
         rows = table[which.ravel() == k]
         along = (rows["force"] * rows["normal"]).sum(axis=1)
         normal, friction = np.zeros(count), np.zeros((count, 3))
-        np.add.at(normal, rows["report"], along)
-        np.add.at(friction, rows["report"], rows["force"] - along[:, None] * rows["normal"])
+        report = rows["report"] if "report" in (rows.dtype.names or ()) else np.zeros(len(rows), np.int64)
+        np.add.at(normal, report, along)
+        np.add.at(friction, report, rows["force"] - along[:, None] * rows["normal"])
         pair = f"contacts.{names[one]}.{names[other]}"
         columns |= {f"{pair}.normal": normal, f"{pair}.friction": np.linalg.norm(friction, axis=1)}
     return columns
 
 
-def load_by_name(system: MultibodySystem, name: str) -> Callable[[State], float]:
-    """One of `loads_by_pair` as a function of a state, by its name, with the two surfaces in either order."""
+def load_by_name(system: MultibodySystem, name: str) -> Callable[[Table], float]:
+    """One of `loads_by_pair` as a function of rows of `get_contacts`, by its name, with the two surfaces in either order."""
     names = surface_names(system)
     known = {
         f"contacts.{names[i]}.{names[j]}.{load}": f"contacts.{names[min(i, j)]}.{names[max(i, j)]}.{load}"
@@ -111,9 +137,8 @@ def load_by_name(system: MultibodySystem, name: str) -> Callable[[State], float]
     if name not in known:
         raise ValueError(f"there is no quantity {name!r}; {suggest(name, list(known))}")
 
-    def load(state: State) -> float:
-        rows = calc_rows(system, state)
-        loads = loads_by_pair(structured(rows, np.zeros(len(rows), np.int64), np.zeros(len(rows))), 1, names)
+    def load(rows: Table) -> float:
+        loads = loads_by_pair(rows, 1, names)
         return float(loads[known[name]][0]) if known[name] in loads else 0.0
 
     return load

@@ -10,6 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..force.contact.of_system import contacts_of
+from ..integrator import Integrator, TimeStepping
 from ..mobilizer.base import MobilizedBody
 from ..state.state import State
 from ..system.system import MultibodySystem
@@ -64,21 +66,27 @@ one if it has more, at that body's origin; ``tyre_forces`` ``(n, 2, 3)`` the for
 torque: -tau of `SimbodyMatterSubsystem.find_motion_forces`, zero at free mobilities; ``motion_power`` is their power, positive
 where they add energy."""
 
-NAMED_OF_CONTACTS: dict[str, Callable[[Any, Any], Array]] = {
+NAMED_OF_CONTACTS: dict[str, Callable[[Any, Any, Any], Array]] = {
     "contact_wrenches": contact_table.calc_body_wrenches,
     "centers_of_pressure": contact_table.calc_centers_of_pressure,
 }
 """The same, of systems with contacts: ``contact_wrenches`` ``(nb, 2, 3)``, moment and force, and ``centers_of_pressure``
 ``(nb, 3)``, of `CompliantContactSubsystem.calc_body_wrenches` and `calc_centers_of_pressure`."""
 
-NAMED_TABLES: dict[str, Callable[[Any, Any], Array]] = {"contacts": contact_table.calc_rows}
+NAMED_TABLES: dict[str, Callable[[Any, Any, Any], Array]] = {"contacts": contact_table.calc_rows}
 """The same with any number of rows a time: ``contacts``, found in `Trajectory.contacts`."""
 
-KNOWN = NAMED | NAMED_OF_CONTACTS | NAMED_TABLES
+KNOWN: dict[str, Callable[..., Any]] = NAMED | NAMED_OF_CONTACTS | NAMED_TABLES
 """All names that stand for themselves."""
 
 
-def quantity_by_name(system: MultibodySystem, state: State, name: str) -> Callable[[State], Any]:
+ContactRows: TypeAlias = Callable[["State"], npt.NDArray[Any]]
+"""Contacts of a state, a row each two surfaces, as `CompliantContactSubsystem.get_contacts` has them."""
+
+
+def quantity_by_name(
+    system: MultibodySystem, state: State, name: str, rows_of: ContactRows | None = None
+) -> Callable[[State], Any]:
     """The function of a state that a recorded quantity's name stands for.
 
     Parameters
@@ -89,17 +97,31 @@ def quantity_by_name(system: MultibodySystem, state: State, name: str) -> Callab
     name : str
         One of `KNOWN`, or a part of one as tables name it: ``reactions.crank``, ``reactions.crank.fx``, ``u_dot.crank``,
         ``momentum.linear``, ``contacts.floor.ball.normal``.
+    rows_of : callable, optional
+        Where contacts come from; `CompliantContactSubsystem.get_contacts` unless given.
 
     Raises
     ------
     ValueError
         If there is no such quantity; the message has names that are near.
     """
-    if name in KNOWN:
-        return lambda state, function=KNOWN[name]: function(system, state)  # type: ignore[misc]
     whole, _, part = name.partition(".")
-    if whole in NAMED_TABLES:
-        return contact_table.load_by_name(system, name)
+    if whole in NAMED:
+
+        def value(state: State) -> Any:
+            return NAMED[whole](system, state)
+
+    elif whole in KNOWN:
+        contacts = rows_of or contacts_of(system, f"record=[{name!r}]").get_contacts
+        if part and whole in NAMED_TABLES:
+            load = contact_table.load_by_name(system, name)
+            return lambda state: load(contacts(state))
+
+        def value(state: State) -> Any:
+            return KNOWN[whole](system, state, contacts(state))
+
+    if name in KNOWN:
+        return value
     rows = {**row_names(system), "speed": speed_names(system, state)}
     own = labels(whole, whole_shape(whole, rows), rows) if part else None
     if own is None:
@@ -110,7 +132,7 @@ def quantity_by_name(system: MultibodySystem, state: State, name: str) -> Callab
         known = [f"{whole}.{one}" for one in dict.fromkeys((*parts, *own))]
         raise ValueError(f"there is no quantity {name!r}; {suggest(name, known)}")
     shape = () if part in own else FORMS[whole].shape if part in rows.get(FORMS[whole].rows or "", ()) else (len(places),)
-    return lambda state: np.reshape(np.ravel(KNOWN[whole](system, state))[places], shape)
+    return lambda state: np.reshape(np.ravel(value(state))[places], shape)
 
 
 class Recording:
@@ -127,6 +149,8 @@ class Recording:
         so do names of their parts and numbers, ``["reactions.crank.fx"]``: see `quantity_by_name`.
     bodies : True or sequence, optional
         Bodies, or their names, whose poses are recorded; True for all but Ground.
+    integrator : Integrator, optional
+        That of the run: the contacts of `TimeStepping` are those of its steps.
 
     Raises
     ------
@@ -144,12 +168,15 @@ class Recording:
         state: State,
         record: Mapping[str, Any] | Iterable[Any] | None = None,
         bodies: bool | Iterable[Any] | None = None,
+        integrator: Integrator | None = None,
     ) -> None:
-        self._system = system
+        self._system, self._integrator = system, integrator
         self._scratch = state.copy()
         if self._scratch.stage < Stage.MODEL and record is not None:
             system.realize_model(self._scratch)
-        self.quantities = _quantities(system, self._scratch, record)
+        #: Whether contacts are those of steps, by their impulses, and not by the materials' law.
+        self._of_steps = isinstance(integrator, TimeStepping) and _asks_for_contacts(record)
+        self.quantities = _quantities(system, self._scratch, record, self._contact_rows if self._of_steps else None)
         #: Those that are tables.
         self.tables = {name: self.quantities.pop(name) for name in _tables_among(record)}
         self.bodies = _bodies(system, bodies)
@@ -186,12 +213,19 @@ class Recording:
         return bool(self.quantities or self.tables or self.bodies)
 
     def needs_live_state(self, state: State) -> bool:
-        """True if quantities may depend on data of the run itself: discrete variables, which remember."""
+        """True if quantities may depend on data of the run itself: discrete variables, bristles, impulses of steps."""
         resources = state.resources
         looks = bool(self.quantities or self.tables)
-        if looks and state.tree.counts["num_controllers"]:
+        if looks and (self._of_steps or state.tree.counts["num_controllers"] or state.tree.counts["bristle_rows"]):
             return True
         return looks and resources is not None and any(part.variables for part in resources.parts.values())
+
+    def _contact_rows(self, state: State) -> npt.NDArray[Any]:
+        """Contacts of the step that the integrator has taken last; by the law of the materials where it has taken none."""
+        integrator = self._integrator
+        if isinstance(integrator, TimeStepping) and integrator.get_num_steps_taken():
+            return contact_table.of_points(integrator.get_contact_points())
+        return contacts_of(self._system, "recording contacts").get_contacts(state)
 
     def _value(self, name: str, state: State) -> Array:
         value = self.quantities[name](state)
@@ -281,7 +315,12 @@ class Recording:
             columns[POSES][i, :, :, 3] = state.record.p_GB.reshape(-1, 3)[self._indices]
 
 
-def _quantities(system: MultibodySystem, state: State, record: Mapping[str, Any] | Iterable[Any] | None) -> dict[str, Quantity]:
+def _quantities(
+    system: MultibodySystem,
+    state: State,
+    record: Mapping[str, Any] | Iterable[Any] | None,
+    rows_of: ContactRows | None,
+) -> dict[str, Quantity]:
     if record is None:
         return {}
     if isinstance(record, str) or not isinstance(record, Iterable):
@@ -291,7 +330,7 @@ def _quantities(system: MultibodySystem, state: State, record: Mapping[str, Any]
     for name, one in pairs:
         if name in found:
             raise ValueError(f"two quantities are called {name!r}; give them names of their own: record={{'name': ...}}")
-        found[str(name)] = _callable(system, state, str(name), one)
+        found[str(name)] = _callable(system, state, str(name), one, rows_of)
     return found
 
 
@@ -305,6 +344,13 @@ def _tables_among(record: Mapping[str, Any] | Iterable[Any] | None) -> list[str]
     return [name for name in NAMED_TABLES if any(isinstance(one, str) and one == name for one in asked)]
 
 
+def _asks_for_contacts(record: Mapping[str, Any] | Iterable[Any] | None) -> bool:
+    """True if one of the quantities that are asked for is of contacts."""
+    asked = record.values() if isinstance(record, Mapping) else [record] if isinstance(record, str) else record or ()
+    wholes = {one.removeprefix(QUANTITY).partition(".")[0] for one in asked if isinstance(one, str)}
+    return not wholes.isdisjoint(NAMED_OF_CONTACTS | NAMED_TABLES)
+
+
 def _name_of(one: Any) -> str:
     if isinstance(one, str):
         return one.removeprefix(QUANTITY)
@@ -314,12 +360,12 @@ def _name_of(one: Any) -> str:
     raise TypeError(f"{one!r} has no name of its own; give it one: record={{'name': ...}}")
 
 
-def _callable(system: MultibodySystem, state: State, name: str, one: Any) -> Quantity:
+def _callable(system: MultibodySystem, state: State, name: str, one: Any, rows_of: ContactRows | None) -> Quantity:
     if isinstance(one, str):
         one = one.removeprefix(QUANTITY)  # as tables call it
         if one in NAMED_TABLES and name != one:
             raise ValueError(f"{one!r} is a table, found under its own name: record it as {one!r}, not as {name!r}")
-        return quantity_by_name(system, state, one)
+        return quantity_by_name(system, state, one, rows_of)
     if callable(getattr(one, "get_value", None)):
         return one.get_value
     if not callable(one):

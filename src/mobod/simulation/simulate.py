@@ -179,7 +179,7 @@ def simulate(
     integrator = carried or integrator
     in_memory = 0 if record_to is not None else len(state.y_values) + 2
     times = report_times(state.time, float(time), interval, integrator.final_time, in_memory)
-    recording = Recording(system, state, record, record_bodies)
+    recording = Recording(system, state, record, record_bodies, integrator)
     stepper = TimeStepper(system, integrator)
     stepper.may_be_saved = checkpoint is not None
     of_quantities = {} if checkpoint is None else recording.fingerprint()

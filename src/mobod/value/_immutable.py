@@ -41,6 +41,9 @@ class MatrixValue(Immutable):
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.matrix, dtype=dtype, copy=copy)
 
+    def __getitem__(self, key: Any) -> Any:
+        return self.matrix[key]
+
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
             return NotImplemented

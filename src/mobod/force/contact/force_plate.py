@@ -83,14 +83,7 @@ class ForcePlate:
         (nb, 2, 3) array
             As of `calc_body_wrench`, each about its body's origin; Ground's is the first.
         """
-        rows = self.get_contacts(state)
-        origins = _origins(state)
-        moments, forces = np.zeros((2, len(origins), 3))
-        for name, sign in (("body1", -1.0), ("body2", 1.0)):
-            arms = rows["point"] - origins[rows[name]]
-            np.add.at(moments, rows[name], sign * (rows["moment"] + np.cross(arms, rows["force"])))
-            np.add.at(forces, rows[name], sign * rows["force"])
-        return np.stack([moments, forces], axis=1)
+        return body_wrenches(self.get_contacts(state), state)
 
     def calc_center_of_pressure(
         self,
@@ -144,10 +137,24 @@ class ForcePlate:
             As of `calc_center_of_pressure`, NaN for bodies that bear nothing; Ground's is the first.
         """
         n = find_up(self.get_system(), state) if normal is None else checks.unit("normal", normal)
-        o = checks.vector("point", point)
-        wrenches, origins = self.calc_body_wrenches(state), _origins(state)
-        moments = wrenches[:, 0] + np.cross(origins - o, wrenches[:, 1])
-        return np.array([_center(n, o, m, f) for m, f in zip(moments, wrenches[:, 1], strict=True)])
+        return centers_of_pressure(self.calc_body_wrenches(state), state, n, checks.vector("point", point))
+
+
+def body_wrenches(rows: npt.NDArray[Any], state: State) -> Array:
+    """Moment and force of contacts on each body, about its origin, ``(nb, 2, 3)``, of rows as `get_contacts` has them."""
+    origins = _origins(state)
+    moments, forces = np.zeros((2, len(origins), 3))
+    for name, sign in (("body1", -1.0), ("body2", 1.0)):
+        arms = rows["point"] - origins[rows[name]]
+        np.add.at(moments, rows[name], sign * (rows["moment"] + np.cross(arms, rows["force"])))
+        np.add.at(forces, rows[name], sign * rows["force"])
+    return np.stack([moments, forces], axis=1)
+
+
+def centers_of_pressure(wrenches: Array, state: State, n: Array, o: Array) -> Array:
+    """The points ``(nb, 3)`` of the plane with the normal *n* through *o* about which such wrenches have no part in it."""
+    moments = wrenches[:, 0] + np.cross(_origins(state) - o, wrenches[:, 1])
+    return np.array([_center(n, o, m, f) for m, f in zip(moments, wrenches[:, 1], strict=True)])
 
 
 def find_up(system: MultibodySystem, state: State) -> Array:
