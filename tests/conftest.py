@@ -10,6 +10,8 @@ import zlib
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis.strategies import none
 
 from random_models import Make
 
@@ -36,6 +38,28 @@ def pytest_collection_finish(session):
     """
     gc.collect()
     gc.set_threshold(20_000, 20, 20)
+    if any("hypothesis" in item.keywords for item in session.items):
+        begin_hypothesis()
+
+
+@given(nothing=none())
+@settings(max_examples=1, database=None)
+def begin_hypothesis(nothing):
+    """Let Hypothesis collect all garbage, as it does when it is first used: of compiled kernels it would take eight seconds."""
+
+
+def pytest_sessionfinish(session):
+    """Let pytest collect no garbage at the end of a worker, five times, for seconds: nobody hears what it finds."""
+    if hasattr(session.config, "workerinput"):
+        gc.freeze()
+
+
+@pytest.fixture
+def quick_collections():
+    """Keep what is there out of the collections of garbage that a test asks for: what Numba leaves takes seconds each time."""
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture

@@ -119,7 +119,7 @@ def test_mirrors_have_all_that_is_in_a_tuple():
     assert not mirrors._known.objects
 
 
-def test_mirrors_leave_nothing_behind():
+def test_mirrors_leave_nothing_behind(quick_collections):
     code, own = mirrored(object_access.assign), np.zeros(3)
     gc.collect()
     tracemalloc.start()

@@ -37,8 +37,9 @@ def settles(wanted):
 
 @pytest.fixture(scope="module", autouse=True)
 def collections_are_quick():
-    """What Numba has left takes two seconds of each collection; none of it is of these tests."""
-    gc.collect()
+    """What Numba has left takes seconds of each collection; none of it is of these tests, but for helpers of others."""
+    if helpers_alive():
+        gc.collect()
     gc.freeze()
     yield
     gc.unfreeze()

@@ -16,6 +16,7 @@ import mobod as mb
 import mobod.gpu
 from mobod import Stage
 from mobod.gpu.cuda import DeviceError, is_available
+from mobod.gpu.processor import Processor
 
 SEED = int(os.environ.get("MOBOD_TEST_SEED", np.random.SeedSequence().entropy % 2**31))
 LONG, EXHAUSTIVE = pytest.mark.long, pytest.mark.exhaustive
@@ -92,17 +93,27 @@ def test_on_a_gpu(name):
     compare(name, 0, n=1000)
 
 
+class Unused(Processor):
+    """A device that runs nothing: of what is for it the text is asked alone."""
+
+    def load(self, program):
+        return program
+
+    def run(self, loaded, number, block, job, threads):
+        pass
+
+
 @pytest.mark.parametrize("name", [pytest.param("panda", marks=EXHAUSTIVE), pytest.param("stewart", marks=LONG)])
 def test_nvidias_assembler_takes_the_code(name, tmp_path):
     nvcc = pytest.importorskip("nvidia.cuda_nvcc", reason="NO ptxas HERE: install nvidia-cuda-nvcc-cu12")
     system, state = getattr(mb.examples, name).build()
-    swarm = mobod.gpu.Ensemble(system, 1, state=state, device="processor")
+    swarm = mobod.gpu.Ensemble(system, 1, state=state, device=Unused())
     ptx = swarm.program.ptx()
     assert ".visible .entry run" in ptx
     assert "mobod_thread" not in ptx, "the number of a thread is read from registers"
     (tmp_path / "code.ptx").write_text(ptx)
     ptxas = Path(nvcc.__path__[0]) / "bin/ptxas"
-    call = [ptxas, "-arch=sm_90", "-v", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
+    call = [ptxas, "-O1", "-arch=sm_90", "-v", tmp_path / "code.ptx", "-o", tmp_path / "code.cubin"]
     done = subprocess.run(call, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     print(re.findall(r"Used \d+ registers", done.stderr))

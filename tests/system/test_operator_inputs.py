@@ -120,7 +120,7 @@ def test_what_kernels_return_is_new_each_time_and_the_caller_s():
     assert all(map(np.array_equal, results(), expected))
 
 
-def test_calls_that_kernels_refuse_leave_no_arrays_behind():
+def test_calls_that_kernels_refuse_leave_no_arrays_behind(quick_collections):
     system, state = mb.examples.double_pendulum.build()
     good, bad = np.array([0.3, 0.4]), np.array([0.3, np.nan])
     calls = [

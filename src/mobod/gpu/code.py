@@ -108,9 +108,9 @@ class Program:
     def for_processor(self) -> Any:
         """An execution engine of LLVM's whose function ``run`` goes through the threads one after the other."""
         _initialize()
-        machine = llvm.Target.from_default_triple().create_target_machine(opt=2, jit=True)
+        machine = llvm.Target.from_default_triple().create_target_machine(opt=0, jit=True)  # it runs a test, or an example
         module = self._linked(_ON_PROCESSOR + _LOOP, llvm.get_process_triple(), str(machine.target_data))
-        _optimize(module, machine)
+        _optimize(module, machine, 1)
         run = llvm.create_mcjit_compiler(module, machine)
         run.finalize_object()
         return run
@@ -329,9 +329,9 @@ def _refuse_missing(module: Any) -> None:
         )
 
 
-def _optimize(module: Any, machine: Any) -> None:
-    """All of LLVM's usual passes, for a machine."""
-    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+def _optimize(module: Any, machine: Any, level: int = 3) -> None:
+    """LLVM's usual passes, for a machine; all of them, or those of a lower level."""
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=level))
     passes.getModulePassManager().run(module, passes)
 
 
