@@ -45,18 +45,6 @@ def find_rows(block: Any, which: Any, starts: Any, J: Any, gaps: Any) -> None:
 
 
 @compiled
-def find_offsets(block: Any, which: Any, starts: Any, offsets: Any) -> None:
-    """The bias of these rows' accelerations: their part beside J udot. Needs velocities."""
-    model = attach(block)
-    for at in range(which.shape[0]):
-        c = which[at]
-        write_positions(model, c)
-        _write_velocities(model, c)
-        for k in range(constraints.num_rows(model, c)):
-            offsets[starts[at] + k] = load(model.acceleration_offset, model.first_row[c] + k, 0)
-
-
-@compiled
 def find_error(block: Any, c: int) -> float:
     """The position error of constraint c. Needs positions."""
     model = attach(block)
@@ -80,11 +68,13 @@ def find_rates(block: Any, c: int, rates: Any) -> None:
 
 
 @compiled
-def find_second_rates(block: Any, c: int, rates: Any) -> None:
-    """G udot and what else there is of the rates of these. Needs accelerations."""
+def find_second_rates(block: Any, which: Any, starts: Any, rates: Any) -> None:
+    """The rates of the rates of the rows of constraints *which*, from *starts* on. Needs accelerations."""
     model = attach(block)
-    write_positions(model, c)
-    _write_velocities(model, c)
-    for k in range(constraints.num_rows(model, c)):
-        offset = load(model.acceleration_offset, model.first_row[c] + k, 0)
-        rates[k] = constraints.row_times(model, c, k, model.A_GB, model.u_dot) + offset
+    for at in range(which.shape[0]):
+        c = which[at]
+        write_positions(model, c)
+        _write_velocities(model, c)
+        for k in range(constraints.num_rows(model, c)):
+            offset = load(model.acceleration_offset, model.first_row[c] + k, 0)  # bodies' accelerations have the rest of it
+            rates[starts[at] + k] = constraints.row_times(model, c, k, model.A_GB, model.u_dot) + offset

@@ -238,8 +238,8 @@ class UnilateralContact(Sealed):
 
     def _second_rates(self, state: State, asked: str) -> Array:
         self.matter.accelerations(state, f"{asked} of {self._name!r}")
-        rates = np.zeros(3)
-        _rows.find_second_rates(state.block, self.rows_of().index, rates)
+        rates, which = np.zeros(3), np.array([self.rows_of().index], np.int64)
+        _rows.find_second_rates(state.block, which, np.zeros(1, np.int64), rates)
         return rates
 
     def calc_gap(self, state: State) -> float:

@@ -224,18 +224,16 @@ class ContactEvents(EventHandler):
             for one, speed, slips_now in zip(contacts, speeds, slipping, strict=True)
         ]
         problem = Problem(state, rows._replace(friction=np.array(coefficients)), space=space)
-        v, a = problem.J @ state.u_values[:nu] + problem.offsets(), problem.J @ state.record.u_dot[:nu, 0]
+        v, a = problem.J @ state.u_values[:nu] + problem.offsets(), np.zeros(len(problem.J))
         which = np.array([one.rows_of().index for one in contacts], np.int64)
-        offsets = np.zeros(len(rows.J))
-        _rows.find_offsets(state.block, which, rows.starts[:-1], offsets)
+        _rows.find_second_rates(state.block, which, rows.starts[:-1], a)
         for k, one in enumerate(contacts):
-            offsets[rows.starts[k]] *= one.get_sign_convention()
             first = int(rows.starts[k])
+            a[first] *= one.get_sign_convention()
             v[first] = 0.0
             if not slipping[k]:
                 v[first : int(rows.starts[k + 1])] = 0.0
-        a[: len(offsets)] += offsets
-        v[len(offsets) :] = a[len(offsets) :] = 0.0  # bilateral constraints are kept already
+        v[len(rows.J) :] = 0.0  # bilateral constraints are kept already, and so are their accelerations
         self._refuse_paradox(state, contacts, problem, slips, slipping, coefficients)
         # so short a time that slip does not end in it
         largest = float(np.abs(a).max())

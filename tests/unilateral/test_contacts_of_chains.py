@@ -1,0 +1,102 @@
+"""Random chains whose points lie on planes, and run by events: what each contact does next follows from its acceleration."""
+
+import numpy as np
+from touching_models import empty, solid
+
+import mobod as mb
+
+KINDS = (mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Slider, mb.mobilizer.Ball, mb.mobilizer.Free)
+
+
+def chain(rng, number, speed, gap=0.0, friction=0.6):
+    """Bodies on each other, with so many points on or over planes that are nearly level, at random speeds."""
+    system, matter = empty()
+    bodies = [matter.ground]
+
+    def place():
+        return mb.Transform(mb.Rotation.about_axis(rng.uniform(-3, 3), rng.normal(size=3)), rng.normal(0.0, 0.3, 3))
+
+    for _ in range(int(rng.integers(2, 5))):
+        on, kind = bodies[int(rng.integers(len(bodies)))], KINDS[int(rng.integers(len(KINDS)))]
+        bodies.append(kind(on, solid(rng.uniform(0.5, 2.0), (0.05, 0.04, 0.06)), X_PF=place(), X_BM=place()))
+    state = system.realize_topology()
+    system.realize(state, mb.Stage.POSITION)
+    poses = [b.get_body_transform(state) for b in bodies]
+    for _ in range(number):
+        k, point, n = int(rng.integers(1, len(bodies))), rng.normal(0.0, 0.2, 3), rng.normal((0, 0, 1), 0.2)
+        n /= np.linalg.norm(n)
+        height = n @ (poses[k].R.matrix @ point + poses[k].p) - rng.uniform(0.0, gap)
+        settings = {"static_friction": rng.uniform(0.1, 0.5)} if rng.random() < friction else {}
+        mb.contact.PointPlane(matter.ground, n, height, bodies[k], point, **settings)
+    q = state.q.copy()
+    state = system.realize_topology()
+    state.q, state.u = q, rng.normal(0.0, speed, len(state.u))
+    return system, state
+
+
+def rates_at(system, state, time):
+    """The rates of all gaps a short *time* after or before a state, by its accelerations."""
+    system.realize(state)
+    moved = state.copy()
+    moved.q, moved.u = state.q + time * state.q_dot, state.u + time * state.u_dot
+    system.realize(moved, mb.Stage.VELOCITY)
+    return np.array([one.calc_gap_rate(moved) for one in system.matter.unilateral_contacts])
+
+
+def test_what_touches_is_pressed_or_lifts(rng):
+    """Gaps that stay open do not close, by their differences; those closed press, with friction within its cone."""
+    pressed = lifted = 0
+    for _ in range(60):
+        system, state = chain(rng, int(rng.integers(1, 4)), 5.0)
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+        try:
+            stepper.initialize(state)
+        except mb.ModelError as error:  # friction presses together what slides
+            assert "Painleve" in str(error)
+            continue
+        state, h = stepper.state, 1e-5
+        accelerations = (rates_at(system, state, h) - rates_at(system, state, -h)) / (2.0 * h)
+        scale = max(10.0, np.abs(state.u_dot).max())
+        G = system.matter.calc_g(state)
+        unique = np.linalg.matrix_rank(G, tol=1e-6) == len(G)  # so that forces are
+        for one, acceleration in zip(system.matter.unilateral_contacts, accelerations, strict=True):
+            rate = one.calc_gap_rate(state)
+            assert rate > -one.get_capture_speed()
+            if one.is_enabled(state):
+                force = one.calc_normal_force(state)
+                assert abs(acceleration) < 1e-6 * scale
+                assert not unique or force >= -1e-8 * scale
+                if unique and one.has_friction():
+                    assert np.hypot(*one.calc_friction_force(state)) <= one.get_static_friction() * force + 1e-6 * scale
+                pressed += 1
+            elif rate < 1e-8:
+                assert acceleration > -1e-6 * scale
+                lifted += 1
+    assert pressed > 30 and lifted > 3
+
+
+def test_many_contacts_of_chains_run_by_events(rng):
+    """No contact opens and closes without end, and none is passed through."""
+    done = 0
+    while done < 8:
+        system, state = chain(rng, int(rng.integers(2, 6)), 1.0, gap=0.3, friction=0.0)
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+        stepper.initialize(state)
+        for time in np.linspace(0.1, 1.0, 10):
+            stepper.step_to(time)
+            system.realize(stepper.state, mb.Stage.POSITION)
+            assert min(one.calc_gap(stepper.state) for one in system.matter.unilateral_contacts) > -1e-5
+        done += 1
+
+
+def test_a_checkpoint_goes_on_to_the_bit(rng, tmp_path):
+    """Arrays of problems are made anew where a run is loaded: nothing in them counts."""
+    system, state = chain(rng, 4, 1.0, gap=0.3, friction=0.0)
+    steppers = [mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6)) for _ in range(2)]
+    steppers[0].initialize(state)
+    steppers[0].step_to(0.6)
+    steppers[0].save_checkpoint(tmp_path / "run")
+    steppers[1].load_checkpoint(tmp_path / "run")
+    for each in steppers:
+        each.step_to(1.5)
+    assert steppers[0].state.y.tobytes() == steppers[1].state.y.tobytes()
