@@ -40,6 +40,8 @@ _NO_RATE = 1e-9
 _ROUNDING = 1e-11
 #: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip.
 _CREEP = 1e-4
+#: Of what holds a contact in more than one way, friction may be at its limit without slip: slip below so many residuals is none.
+_UNSURE = 10.0
 #: So many events for each contact, and two more, within that part of the time scale have no end.
 _MOST_EVENTS, _SHORT = 50, 0.1
 
@@ -254,7 +256,7 @@ class ContactEvents(EventHandler):
             if slipping[k] and speed < 0.5 * speeds[k]:
                 raise ModelError(paradox([one], coefficients[k : k + 1], state))
             sticks = not slipping[k] and float(np.hypot(*friction)) < coefficients[k] * pressed[k] * (1.0 - 1e-7)
-            if sticks or speed == 0.0:
+            if sticks or speed <= _UNSURE * problem.residual:
                 one.enable(state, impulse=False)
             else:
                 one.enable_sliding(state, slip, impulse=False)
