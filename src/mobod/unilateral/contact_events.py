@@ -40,7 +40,7 @@ _NO_RATE = 1e-9
 _ROUNDING = 1e-11
 #: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip.
 _CREEP = 1e-4
-#: Of what holds a contact in more than one way, friction may be at its limit without slip: slip below so many residuals is none.
+#: What begins to slip by no more than so many residuals sticks: its friction may be at the limit all the same.
 _UNSURE = 10.0
 #: So many events for each contact, and two more, within that part of the time scale have no end.
 _MOST_EVENTS, _SHORT = 50, 0.1
@@ -248,15 +248,14 @@ class ContactEvents(EventHandler):
             first, end = int(rows.starts[k]), int(rows.starts[k + 1])
             if not pressed[k] > least:
                 continue
-            slip, friction = after[first + 1 : end], gamma[first + 1 : end]
+            slip = after[first + 1 : end]
             if end - first == 1:  # `_hold` takes away at once what speed is left in all that stays
                 one.enable(state, impulse=False)
                 continue
             speed = float(np.hypot(*slip))
             if slipping[k] and speed < 0.5 * speeds[k]:
                 raise ModelError(paradox([one], coefficients[k : k + 1], state))
-            sticks = not slipping[k] and float(np.hypot(*friction)) < coefficients[k] * pressed[k] * (1.0 - 1e-7)
-            if sticks or speed <= _UNSURE * problem.residual:
+            if not slipping[k] and speed <= _UNSURE * problem.residual:
                 one.enable(state, impulse=False)
             else:
                 one.enable_sliding(state, slip, impulse=False)
