@@ -6,7 +6,7 @@ The sweep alone is for systems where gravity, forces on single mobilities and he
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import along, columns, contacts, couplings, local, mobilizers_in_python, of_state, sweep as kernels
+from . import along, columns, contacts, couplings, local, mobilizers_in_python, of_state, sweep as kernels, two_points
 from .equations import by_contradiction
 from .motion_of_bodies import MotionOfBodies
 from .plan import Enabled, Plan, make_plan
@@ -261,6 +261,8 @@ class Whole(Sweep):
         self._of_inverse, self._pool_of_inverse = other, list[Any]()
         #: What products of many states, and of one, do not pass over, see `pattern`.
         self.groups_of_lanes, self._groups_of_one = plan.pattern.of_lanes(), plan.pattern.of_eights()
+        #: What ensembles give to kernels of forward and inverse dynamics.
+        self.of_lanes: dict[bool, Any] = {}
         #: Which columns carry which bodies, of lanes.
         self.carried = self.carried_by(plan)
         #: How many blocks of derivatives there are, with two to spare.
@@ -294,7 +296,7 @@ class Whole(Sweep):
         eights = LANES * -(-nu // LANES)
         wide = 2 * eights + tree.nz + 1 if len(parts.rows) else 0
         pack = aligned_zeros(nu + m, 2 * LANES).reshape(-1, 2, LANES)
-        tables, crossings, used, touching, asked, acted, points, coupled = plan.for_kernels()
+        tables, used, touching, asked, acted, (crossings, *between) = plan.for_kernels()
         of_plan = (
             duals.block,
             self._addresses,
@@ -304,8 +306,7 @@ class Whole(Sweep):
             touching,
             *acted,
             np.array((*asked, 0), np.int64),
-            points,
-            coupled,
+            *between,
         )
         of_tree = *self.of_parts, parts.driven, duals
         of_parts = (
@@ -326,12 +327,13 @@ class Whole(Sweep):
             *(pack, *_scratch_of_inverse(tree)),
             *(*self._groups_of_one, np.zeros(nu, np.int64)),
         )
-        of_many = *self._scratch_of_many(plan), *(np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
+        accelerations = (np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
+        of_many = *self._scratch_of_many(plan), *accelerations, np.zeros((len(plan.points), two_points.NUMBERS_OF_LINE))
         return *of_plan, *of_tree, *kernels.make_work(tree.nb, nu), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
         """Numbers of columns that carry bodies, and scratch, see `couplings`; nothing where no bodies are coupled."""
-        needed = len(plan.points) + len(plan.crossings) > 0
+        needed = len(plan.coupled) > 0
         bodies, blocks = (self._tree.nb, -(-self._nu // LANES)) if needed else (0, 0)
         keep, wide_keep = _both(bodies, self._nu)
         keep[:, : self._nu] = self.carried_by(plan)[1][:bodies]
@@ -383,14 +385,27 @@ class Whole(Sweep):
             duals.bristle_memory[:] = state.record.bristle_memory[: len(duals.bristle_memory.values)]
 
     @contextlib.contextmanager
-    def work_of_lanes(self, state: State) -> Iterator[tuple[Any, tuple[Any, ...]]]:
-        """A record of Duals with a state's parameters, and what a kernel of many states takes for one after the other."""
-        work = self._work()
-        duals = work[_DUALS]
-        self._put(state, work)
-        yield duals, ((duals.block, self._addresses), _of_one(work))
-        self._departed.add(id(duals))
-        self._pool.append(work)
+    def work_of_lanes(self, state: State, threads: int, own: Mapping[str, Array]) -> Iterator[list[tuple[Any, ...]]]:
+        """Of each thread what kernels of many states take for one after the other.
+
+        That is a record of Duals with a state's parameters, scratch, where the record has those that are each state's *own*
+        ``(n, rows, columns, 1)``, and mobilities.
+        """
+        works, found = [self._work() for _ in range(threads)], []
+        for work in works:
+            duals = work[_DUALS]
+            self._put(state, work)
+            numbers, at = np.zeros(sum(array[0].size for array in own.values())), 0
+            for name, array in own.items():
+                n = array[0].size
+                duals.share(name, numbers[at : at + n].reshape(array.shape[1:3]))
+                at += n
+            found.append((((duals.block, self._addresses), _of_one(work)), numbers, work[_PICKED]))
+        yield found
+        for work in works:
+            if own:
+                self._departed.add(id(work[_DUALS]))
+            self._pool.append(work)
 
     def residual(self, state: State, u_dot: Array) -> tuple[Array, Array]:
         """Derivatives of inverse dynamics by q and u, at *u_dot*."""
@@ -436,6 +451,8 @@ class Whole(Sweep):
 
 #: Where a record of Duals is among what kernels take.
 _DUALS = of_state.TREE + 6
+#: Where scratch for mobilities is.
+_PICKED = of_state.GROUPS + 2
 
 
 def _of_one(work: tuple[Any, ...]) -> tuple[Any, ...]:

@@ -6,7 +6,8 @@ has carried along, and those that carry one,
 
     w on a    e x* F_a - w on b        e, v of b relative to a
 
-The wrenches of a column are added up inward, over bodies that have some. It takes time by itself, and little for each pair.
+Forces along a line between two points are in closed form, see `two_points`. The wrenches of a column are added up inward, over
+bodies that have some. It takes time by itself, and little for each pair.
 """
 
 from typing import Any
@@ -16,6 +17,7 @@ from ..algebra.memory import add_spatial, load3, store3
 from ..algebra.scalar import load, store, zero
 from ..compiling import apart, generic
 from ..state.fields import Record
+from . import two_points
 from .local import OF_WRENCH
 from .stiffness import DAMPING, times
 from .sweep import cross_force, load_spatial_at
@@ -76,8 +78,22 @@ def _push(C: Any, block: int, crossings: Any, k: int, keep: Any, S: Any, j: int,
 
 
 @generic
+def _is_stretched(points: Any, k: int, carries: Any, j: int) -> bool:
+    """True if column j carries one end of a line."""
+    one, other = carries[points[k, two_points.FIRST], j], carries[points[k, two_points.SECOND], j]
+    return one + other - 2 * carries[points[k, two_points.COMMON], j] > 0
+
+
+@generic
+def _clear(W: Any, b: int, damped: bool) -> None:
+    o = zero(load(W, b, 0))
+    for i in range(NUMBERS_OF_WRENCHES if damped else 6):
+        store(W, b, i, o)
+
+
+@generic
 def _gather(model: Record, coupled: Any, columns: Any, damped: bool, W: Any, D: Any, j: int) -> None:
-    """Minus S_i times wrenches, which are added up inward, to column j of the residual's derivatives."""
+    """Minus S_i times wrenches, which are added up inward, to column j of the residual's derivatives. None are left."""
     for at in range(coupled.shape[0] - 1, -1, -1):
         b = coupled[at]
         p = model.parent[b]
@@ -89,42 +105,58 @@ def _gather(model: Record, coupled: Any, columns: Any, damped: bool, W: Any, D: 
                 store(D, row, j, load(D, row, j) - x)
             if p > 0:
                 _add(W, p, 6 * half, n, f)
+        _clear(W, b, damped)
 
 
 # fmt: off
 @apart
 def add(
-    model: Record, C: Any, crossings: Any, coupled: Any, bodies: Any, columns: Any, carried: Any, S: Any, W: Any, F: Any, D: Any
+    model: Record, C: Any, plan: Any, way: Any, bodies: Any, columns: Any, carried: Any, S: Any, many: bool, scratch: Any,
+    F: Any, D: Any,
 ) -> None:
     # fmt: on
-    """Subtract what blocks between two bodies are from the residual's derivatives.
+    """Subtract what acts between two bodies from the residual's derivatives.
 
     Parameters
     ----------
-    coupled
-        The bodies of *crossings*, with all inboard of them, parents first.
+    plan
+        Crossings, forces along lines, and the bodies of both and of crossings, with all inboard of them: see `plan`.
+    way
+        Of each body where the mobilities on the way to it are listed behind.
     columns, S
-        S and a of each mobility, with others; the same by what is taken at once.
+        S and a of each mobility, with others; the same by what is taken at once, which are *many* columns, or one of lanes.
     carried
         How many columns of what is taken at once carry a body, and 1 in these.
+    scratch
+        Numbers of lines, and wrenches of bodies.
     F
         Wrenches that the sweep has carried, of which `stiffness.follow` takes back what is left.
     """
-    carries, keep = carried
-    o, damped = zero(load(S, 0, 0)), False
+    (crossings, points, coupled, crossed), (carries, keep), (L, W) = plan, carried, scratch
+    damped, lines = False, points.shape[0]
     for k in range(crossings.shape[0]):
         damped = damped or crossings[k, DAMPED] == 1
         if crossings[k, BETWEEN] == 1:
             _take_out(crossings, k, model.nb + k, bodies, C, F)
-    for j in range(S.shape[0]):
+    for k in range(points.shape[0]):
+        two_points.settle(model, points, k, bodies, F, L)
+        if many:
+            damped = damped or points[k, two_points.KIND] == two_points.DAMPER
+        else:
+            two_points.take(model, points, k, L, way, columns, D)
+    if not many:
+        coupled, lines = crossed, 0
+    for at in range(coupled.shape[0]):
+        _clear(W, coupled[at], damped)
+    for j in range(S.shape[0] if coupled.shape[0] > 0 else 0):
         moved = False
+        for k in range(lines):
+            if _is_stretched(points, k, carries, j):
+                two_points.push(points, k, L, keep, S, j, W)
+                moved = True
         for k in range(crossings.shape[0]):
-            moved = moved or _is_moved(crossings, k, carries, j)
+            if _is_moved(crossings, k, carries, j):
+                _push(C, model.nb + k, crossings, k, keep, S, j, W)
+                moved = True
         if moved:
-            for at in range(coupled.shape[0]):
-                for i in range(NUMBERS_OF_WRENCHES):
-                    store(W, coupled[at], i, o)
-            for k in range(crossings.shape[0]):
-                if _is_moved(crossings, k, carries, j):
-                    _push(C, model.nb + k, crossings, k, keep, S, j, W)
             _gather(model, coupled, columns, damped, W, D, j)

@@ -9,17 +9,30 @@ from ..compiling import generic
 from ..state.fields import Record
 from ..state.validity import EVERYTHING
 from ..tree import inverse_mass_matrix
-from . import contacts, couplings, sweep, thermostats, two_points
+from . import contacts, couplings, sweep, thermostats
 from .columns import find_bends
 from .entry import both_in, kernel_of, put_accelerations
 from .local import add_errors
-from .residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
+from .residual import (
+    ACTED,
+    ASKED,
+    BETWEEN,
+    CONTACTS,
+    TABLES,
+    add_parts,
+    add_stiffness,
+    clear,
+    clear_blocks,
+    find_carried,
+    find_displacements,
+    gravity,
+)
 from .solve import add_column, add_given, contradict, project, put_both_products, put_given
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 18, 25, 30, 38, 48, 62, 65
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 19, 26, 31, 39, 49, 63, 66
 #: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
 FLAGS, CONTRADICTING = 15, 8
 
@@ -52,38 +65,36 @@ def _find(
     bodies, flat, wide, D = work
     N, bends, unit, F, numbers, C, flat_stiffness, stiffness = more
     dual, addresses = duals
-    n, g = model.nu, gravity(model, plan[4][0])
+    n, g = model.nu, gravity(model, plan[ASKED][0])
     find_displacements(model, plan, addresses[1] != 0, unit, unit[n:], N)
     if addresses[1] != 0:
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
     find_carried(model, plan, g, F, unit)
-    carried, eights, S, W, wide_D, driven, M, total, totals = of_many
-    thermostat, faster, of_bodies = plan[4][6], u_dot, A
+    carried, eights, S, W, L, wide_D, driven, M, total, totals = of_many
+    thermostat, faster, of_bodies = plan[ASKED][6], u_dot, A
     if thermostat >= 0:
         faster, of_bodies = total, totals
         thermostats.put_motion(model, thermostat, u_dot, A, total, totals)
     sweep.sweep_state(
-        model, of_bodies, faster, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
+        model, of_bodies, faster, g, bends, bent, slopes, plan[ACTED][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
     if M.shape[0] > 0:
         sweep.put_mass(model, thermostat >= 0, driven, body_of, flat, flat, sweep.FIRST_COLUMN, 3, M)
     store3(bodies, 0, FORCE, g)
-    _load_columns(model, plan[5][1], flat, numbers, eights)
+    _load_columns(model, plan[ACTED][1], flat, numbers, eights)
     clear_blocks(plan, 0.0, C)
     clear(T, 0.0)
     if thermostat >= 0:
         thermostats.differentiate(model, thermostat, M, numbers, D, T, total)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 2 * start)
-    if plan[4][7] != 0:
+    if plan[ASKED][7] != 0:
         add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
-        add_errors(model, plan[0][:4], trees[2], bodies, numbers, C, E)
-    if plan[3].shape[0] > 0:
-        contacts.add(model, plan[3], bodies, numbers, plan[0][3], C, D)
-    if plan[6].shape[0] > 0:
-        two_points.add_eights(model, plan[6], plan[0][3], bodies, numbers, carried, S, F, wide_D)
-    if plan[1].shape[0] > 0:
-        couplings.add(model, C, plan[1], plan[7], bodies, numbers, carried, S, W, F, wide_D)
+        add_errors(model, plan[TABLES][:4], trees[2], bodies, numbers, C, E)
+    if plan[CONTACTS].shape[0] > 0:
+        contacts.add(model, plan[CONTACTS], bodies, numbers, plan[TABLES][3], C, D)
+    if plan[BETWEEN][2].shape[0] > 0:
+        couplings.add(model, C, plan[BETWEEN], plan[TABLES][3], bodies, numbers, carried, S, True, (L, W), F, wide_D)
     add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D)
 
 
@@ -95,9 +106,9 @@ def _plan_of(whole: Any) -> Any:
     tables = *calls, table(item(whole, 6)), integers(item(whole, 7))
     acted = integers(item(whole, 11)), integers(item(whole, 12)), integers(item(whole, 13)), integers(item(whole, 14))
     flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]
-    read = table(item(whole, 8)), integers(item(whole, 9)), integers(item(whole, 10))
-    of_pairs = table(item(whole, FLAGS + 1)), integers(item(whole, FLAGS + 2))
-    return integers(item(whole, 1)), (tables, *read, flags, acted, *of_pairs)
+    lines = table(item(whole, FLAGS + 1)), integers(item(whole, FLAGS + 2)), integers(item(whole, FLAGS + 3))
+    between = table(item(whole, 8)), *lines
+    return integers(item(whole, 1)), (tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acted, between)
 
 
 @generic
@@ -124,9 +135,10 @@ def _many_of(whole: Any) -> Any:
     """Arguments of `couplings`; the residual's derivatives, eight columns a number; who is driven; M; `thermostats`'."""
     carried = table(item(whole, MANY)), blocks(item(whole, MANY + 1))
     scratch = matrix(item(whole, MANY + 2)), blocks(item(whole, MANY + 3)), blocks(item(whole, MANY + 4))
+    lines = matrix(item(whole, MANY + 9))
     solving = blocks(item(whole, RIGID + 4)), integers(item(whole, TREE + 5)), matrix(item(whole, SOLVING))
     of_thermostat = matrix(item(whole, MANY + 7)), matrix(item(whole, MANY + 8))
-    return carried, *scratch, *solving, *of_thermostat
+    return carried, *scratch, lines, *solving, *of_thermostat
 
 
 @generic
@@ -199,7 +211,7 @@ def _find_all(
     addresses, plan = _plan_of(whole)
     rigid, parts, of_one = _scratch_of(whole)
     T, K = matrix(item(whole, OF_ONE + 9)), matrix(item(whole, SOLVING + 1))
-    E, constrained = matrix(item(whole, SOLVING + 4)), plan[4][5] != 0
+    E, constrained = matrix(item(whole, SOLVING + 4)), plan[ASKED][5] != 0
     clear(E, 0.0)
     clear(K, 0.0)
     scratch = _tree_of(whole), rigid, parts, of_one, _many_of(whole)

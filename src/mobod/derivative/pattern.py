@@ -46,38 +46,46 @@ class Pattern:
             own = way[~passing]
             self.may_differ[np.ix_(way, own)] = self.may_differ[np.ix_(own, way)] = True
             passed[own] = True
-        self._of_tree = self.may_differ.copy()
+        self._of_tree, self._often = self.may_differ.copy(), self.may_differ.copy()
 
     @property
     def is_of_tree(self) -> bool:
         """True if nothing is coupled but what is on one path from Ground."""
         return bool((self.may_differ == self._of_tree).all())
 
+    @property
+    def at_once(self) -> bool:
+        """True if that is so most of the time: then products by q and by u pass over the same."""
+        return bool((self._often == self._of_tree).all())
+
     def fill(self) -> None:
         """All may differ."""
-        self.may_differ[:] = True
+        self.may_differ[:] = self._often[:] = True
 
-    def couple(self, rows: Iterable[int], columns: Iterable[int]) -> None:
-        """Forces along some mobilities depend on others."""
-        self.may_differ[np.ix_(list(rows), list(columns))] = True
+    def couple(self, rows: Iterable[int], columns: Iterable[int], seldom: bool = False) -> None:
+        """Forces along some mobilities depend on others, *seldom* in a state."""
+        which = np.ix_(list(rows), list(columns))
+        self.may_differ[which] = True
+        if not seldom:
+            self._often[which] = True
 
-    def couple_bodies(self, bodies: Iterable[int]) -> None:
+    def couple_bodies(self, bodies: Iterable[int], seldom: bool = False) -> None:
         """Wrenches on bodies depend on the motion of each other."""
         for one, other in itertools.permutations(set(bodies), 2):
-            self.couple(self.ways[one], self.ways[other])
+            self.couple(self.ways[one], self.ways[other], seldom)
 
     def of_lanes(self) -> Groups:
         """Groups of columns, with the rows that may differ in any: those that take the least time, by q and u at once or apart.
 
         They are apart where more is coupled than by the tree, mostly by q alone. A group is its first column, its end, and
-        where its rows begin and end in the list.
+        where its rows begin and end in the list; the time is that of what differs often.
         """
-        n, halves = len(self.may_differ), 1 + self.is_of_tree
+        n, halves = len(self.may_differ), 1 + self.at_once
         least, before = np.zeros(n + 1), np.zeros(n + 1, np.int64)
         for end in range(1, n + 1):
             least[end] = np.inf
             for first in range(end - 1, max(end - _MOST_COLUMNS, 0) - 1, -1):
-                count = int(self.may_differ[:, first:end].any(axis=1).sum())
+                count = int(self._often[:, first:end].any(axis=1).sum())
                 if halves * count * (end - first) > _MOST_NUMBERS and end - first > 1:
                     break
                 cost = least[first] + (n + 4) * (count * (end - first + 1) + 4)

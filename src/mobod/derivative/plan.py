@@ -69,8 +69,10 @@ class Plan:
     crossings : (n, 5) array
         Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, whether
         velocities are read, and 1 if forces are between both, see `couplings`.
-    coupled : array
-        The bodies of these, and those inboard of them, parents first.
+    points : (n, 6) array
+        Forces along a line between two points, see `two_points`.
+    coupled, crossed : array
+        The bodies of both, and of crossings, with those inboard of them, parents first.
     used : array
         Bodies whose motion is read.
     contacts : (n, 1) array
@@ -98,8 +100,6 @@ class Plan:
         Whether there is anything beside gravity and forces on single mobilities.
     constrained : bool
         Whether there are equations.
-    points : (n, 4) array
-        Forces along a line between two points, see `two_points`.
     thermostat : int
         The element that is one, see `thermostats`; -1 for none.
     num_blocks : int
@@ -115,7 +115,9 @@ class Plan:
     groups: Table
     members: Table
     crossings: Table
+    points: Table
     coupled: Table
+    crossed: Table
     used: Table
     contacts: Table
     searches: bool
@@ -131,7 +133,6 @@ class Plan:
     damped: bool
     acts: bool
     constrained: bool
-    points: Table
     thermostat: int
     num_blocks: int
     pattern: Pattern
@@ -141,16 +142,8 @@ class Plan:
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat, int(self.by_duals)
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
-        return (
-            tables,
-            self.crossings,
-            self.used,
-            self.contacts,
-            asked,
-            (self.acted, self.acted_places, self.stiff, self.stiff_places),
-            self.points,
-            self.coupled,
-        )
+        acted = self.acted, self.acted_places, self.stiff, self.stiff_places
+        return tables, self.used, self.contacts, asked, acted, (self.crossings, self.points, self.coupled, self.crossed)
 
 
 class _Graph:
@@ -367,17 +360,18 @@ class _Making:
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
         every = set(range(self._tree.nb)) if by_columns >= 0 else set[int]()
-        coupled = self._acted(crossings[:, :2].ravel().tolist())[0]
+        points = _table(self._points, 6)
+        ends = [*crossings[:, :2].flat]
+        coupled, crossed = self._acted([*ends, *points[:, two_points.FIRST : two_points.COMMON].flat])[0], self._acted(ends)[0]
         acted = *self._acted(every | self._pushed | self._carried), *self._acted(every | self._pushed)
         by_duals = len(nodes) + len(groups) > 0 or by_rest >= 0 or by_columns >= 0 or self._searches
         return Plan(
-            *(nodes, calls, pushed, self._ways, groups, members, crossings, coupled, used),
+            *(nodes, calls, pushed, self._ways, groups, members, crossings, points, coupled, crossed, used),
             *(np.array(self._contacts, np.int64), self._searches, by_duals, *acted, self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
             constrained=what.constrained,
-            points=_table(self._points, 4),
             thermostat=self._thermostat,
             num_blocks=num_blocks,
             pattern=self._pattern,
@@ -418,7 +412,7 @@ class _Making:
         if isinstance(run[0], ContactElement):
             self._contacts += [force.element for force in run]
             for force in run:
-                self._pattern.couple_bodies(one.body for one in force.surfaces if one.body)
+                self._pattern.couple_bodies((one.body for one in force.surfaces if one.body), seldom=True)
                 self._pushed.update(one.body for one in force.surfaces)
                 self._searches = self._searches or force.formulas != OF_ALL
             self._damped = True
@@ -470,7 +464,7 @@ class _Making:
         b1, b2 = force.default_integers[:2]
         self._carried.update((b1, b2))
         self._pattern.couple_bodies((b1, b2))
-        self._points.append((two_points.KINDS[force.routine], integers, numbers, self._graph.common(b1, b2)))
+        self._points.append((two_points.KINDS[force.routine], integers, numbers, b1, b2, self._graph.common(b1, b2)))
 
     def _take_constraints(self) -> None:
         """All local, or all by columns."""

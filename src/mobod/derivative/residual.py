@@ -13,6 +13,9 @@ from ..state.fields import Record
 from . import along, columns, contacts, local, stiffness, sweep
 from .columns import PULLED, REST, find_wrenches
 
+#: What kernels take of a plan, see `plan.Plan.for_kernels`.
+TABLES, USED, CONTACTS, ASKED, ACTED, BETWEEN = range(6)
+
 
 @generic
 def gravity(model: Record, by_columns: int) -> Any:
@@ -27,8 +30,8 @@ def gravity(model: Record, by_columns: int) -> Any:
 @generic
 def find_displacements(model: Record, plan: Any, bends: bool, unit: Any, q_dot: Any, N: Any) -> None:
     """N of mobilizers that are named; of all for paths, for columns, and where hinge columns bend."""
-    nodes = plan[0][0]
-    if bends or plan[4][0] >= 0 or plan[4][1] >= 0 or plan[0][4].shape[0] > 0:
+    nodes = plan[TABLES][0]
+    if bends or plan[ASKED][0] >= 0 or plan[ASKED][1] >= 0 or plan[TABLES][4].shape[0] > 0:
         for b in range(1, model.nb):
             columns.find_displacements(model, b, unit, q_dot, N)
     else:
@@ -40,15 +43,15 @@ def find_displacements(model: Record, plan: Any, bends: bool, unit: Any, q_dot: 
 @generic
 def find_carried(model: Record, plan: Any, g: Any, F: Any, f: Any) -> None:
     """Wrenches that the rigid sweep carries along with bodies, see `columns.find_wrenches`."""
-    find_wrenches(model, plan[5][0], g, plan[4][5] != 0, F, f)
+    find_wrenches(model, plan[ACTED][0], g, plan[ASKED][5] != 0, F, f)
 
 
 @generic
 def clear_blocks(plan: Any, o: Any, C: Any) -> None:
     """No stiffness of bodies that something acts on; others' blocks are not read, and D only if something is damped."""
-    acted = plan[5][2]
+    acted = plan[ACTED][2]
     for at in range(acted.shape[0]):
-        for j in range(72 if plan[4][3] != 0 else 36):
+        for j in range(72 if plan[ASKED][3] != 0 else 36):
             store(C, acted[at], j, o)
 
 
@@ -77,7 +80,7 @@ def add_parts(
     each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
     """
     dual, addresses = duals
-    tables, used, elements, (by_columns, by_rest, by_parts) = plan[0], plan[2], plan[3], plan[4][:3]
+    tables, used, elements, (by_columns, by_rest, by_parts) = plan[TABLES], plan[USED], plan[CONTACTS], plan[ASKED][:3]
     carrier, body_of, row_of = of_tree
     units, seeding, pushing, acting, sums = scratch
     nu = model.nu
@@ -126,14 +129,14 @@ def add_parts(
 @generic
 def _any_acts(plan: Any, F: Any) -> bool:
     """True if there are blocks, or wrenches, in any lane: of forces that are set from outside there often are none."""
-    pushed, found = plan[0][2], plan[3].shape[0] > 0
+    pushed, found = plan[TABLES][2], plan[CONTACTS].shape[0] > 0
     for at in range(pushed.shape[0]):
         found = found or (pushed[at, local.BLOCK] >= 0 and pushed[at, local.WRENCH] == 0)
     if not found:
         total = zero(load(F, 0, 0))
-        for at in range(plan[5][2].shape[0]):
+        for at in range(plan[ACTED][2].shape[0]):
             for i in range(6):
-                total = total + absolute(load(F, plan[5][2][at], i))
+                total = total + absolute(load(F, plan[ACTED][2][at], i))
         found = some_touch(total)
     return found
 
@@ -145,6 +148,6 @@ def add_stiffness(
 ) -> None:
     # fmt: on
     """Add blocks of single bodies, and forces that do not follow them, to *D*."""
-    if plan[4][4] != 0 and _any_acts(plan, F):
-        stiffness.follow(plan[5][2], F, bodies, C)
-        stiffness.sweep(model, plan[5][2:], numbers, C, plan[4][3] != 0, flat, wide, shift, D)
+    if plan[ASKED][4] != 0 and _any_acts(plan, F):
+        stiffness.follow(plan[ACTED][2], F, bodies, C)
+        stiffness.sweep(model, plan[ACTED][2:], numbers, C, plan[ASKED][3] != 0, flat, wide, shift, D)

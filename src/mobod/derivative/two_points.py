@@ -1,18 +1,21 @@
-"""Derivatives of forces along a line between two points, in closed form, by the columns that carry one of these.
+"""Derivatives of forces along a line between two points, in closed form; `couplings` takes the columns that carry one of these.
 
     f e on the first point, -f e on the second     e = r / x,  f(x, x')     g = d(f e) = e (f_x dx + f_v dx') + f de
 
-The rigid sweep has carried forces along with their bodies. That is right of columns that carry both points: x and x' stay.
-Where one point is carried along, by turns w, what acts on it is g - f w x e more, or f w x e - g, and on the other g, or -g.
-Of lanes it is column by column; of one state eight columns at a time.
+Along a column that carries the first point (k = 1, 0) or the second (0, 1), by turns w and shifts t, these move apart by y:
+
+    y = (k2 - k1) t + w x (k2 s2 - k1 s1)   dx = e . y   de = (y - dx e) / x   dx' = de . v + e . dv
+
+The rigid sweep has carried forces along with their bodies: what acts on the first is g - k1 f w x e more, on the second
+k2 f w x e - g. By u, g = e f_v dx. A column that carries both changes nothing.
 """
 
 from typing import Any
 
 from ..algebra import vec3
-from ..algebra.memory import add_spatial, load3, load_spatial
+from ..algebra.memory import add_spatial, load3, load_spatial, store3
 from ..algebra.scalar import load, sqrt, store, where, zero
-from ..compiling import apart, generic
+from ..compiling import generic
 from ..force.pools import number
 from ..force.two_point_constant_force import TwoPointConstantForce
 from ..force.two_point_linear_damper import TwoPointLinearDamper
@@ -20,10 +23,14 @@ from ..force.two_point_linear_spring import TwoPointLinearSpring
 from ..force.two_points import OWN, arms, square
 from ..state.fields import Record
 
-#: Columns of the table of elements: kind, first integer and number, and the last body on the way to both.
-KIND, INTEGERS, NUMBERS, COMMON = range(4)
+#: Columns of the table of elements: kind, first integer, first number; the two bodies, and the last one on the way to both.
+KIND, INTEGERS, NUMBERS, FIRST, SECOND, COMMON = range(6)
 SPRING, DAMPER, CONSTANT = range(3)
 KINDS = {TwoPointLinearSpring.routine: SPRING, TwoPointLinearDamper.routine: DAMPER, TwoPointConstantForce.routine: CONSTANT}
+#: Numbers of an element: e, and the points' places from the base's origin; f, f / x, f_x - f / x; where f depends on x' the
+#: points' velocities, that of the second from the first, 1 / x, f_v.
+_LINE, _PLACE, _OTHER, _F, _OVER, _STIFFER, _SPEED, _OTHER_SPEED, _APART, _PER, _DRAG = 0, 3, 6, 9, 10, 11, 12, 15, 18, 21, 22
+NUMBERS_OF_LINE = 23
 
 
 @generic
@@ -41,10 +48,10 @@ def _force(model: Record, kind: int, n: int, x: Any, rate: Any) -> Any:
 
 
 @generic
-def _settle(model: Record, table: Any, at: int, bodies: Any, F: Any) -> Any:
-    """An element's force with its slopes; e, 1 / x and the points' velocity apart; of both points place and velocity.
+def settle(model: Record, table: Any, at: int, bodies: Any, F: Any, L: Any) -> None:
+    """Row *at* of *L*: an element's numbers.
 
-    Places are from the base's origin. Wrenches in *F* are taken back as they do not follow: those of the element are taken out.
+    Wrenches in *F* are taken back as they do not follow: those of the element are taken out.
     """
     n = table[at, NUMBERS]
     b1, b2, s1, s2, r = arms(model, table[at, INTEGERS], n)
@@ -62,108 +69,95 @@ def _settle(model: Record, table: Any, at: int, bodies: Any, F: Any) -> Any:
     pull = vec3.scale(f, e)
     add_spatial(F, b1, vec3.neg(vec3.cross(s1, pull)), vec3.neg(pull))
     add_spatial(F, b2, vec3.cross(s2, pull), pull)
-    s1, s2 = vec3.add(s1, load3(bodies, b1, 0)), vec3.add(s2, load3(bodies, b2, 0))
-    return b1, b2, (f, by_x, by_rate), (e, over, v), (s1, v1), (s2, v2)
+    store3(L, at, _LINE, e)
+    store3(L, at, _PLACE, vec3.add(s1, load3(bodies, b1, 0)))
+    store3(L, at, _OTHER, vec3.add(s2, load3(bodies, b2, 0)))
+    store(L, at, _F, f)
+    store(L, at, _OVER, f * over)
+    store(L, at, _STIFFER, by_x - f * over)
+    if table[at, KIND] == DAMPER:
+        store3(L, at, _SPEED, v1)
+        store3(L, at, _OTHER_SPEED, v2)
+        store3(L, at, _APART, v)
+        store(L, at, _PER, over)
+        store(L, at, _DRAG, by_rate)
 
 
 @generic
-def _change(law: Any, line: Any, here: Any, there: Any, sign: float, damped: bool, column: Any) -> Any:
-    """Changes of wrenches about the base's origin, of the body that is carried along and of the other; by q and by u.
+def _between(k1: Any, k2: Any, one: Any, other: Any) -> Any:
+    """What the second has more than the first, of those that are carried."""
+    return vec3.sub(vec3.scale(k2, other), vec3.scale(k1, one))
 
-    *here* is the point that moves, *sign* 1 if it is the second.
-    """
-    (f, by_x, by_rate), (e, over, v), (s, vs) = law, line, here
-    w, t, aw, av = column
-    y = vec3.add(t, vec3.cross(w, s))
+
+@generic
+def _change(table: Any, at: int, L: Any, k1: Any, k2: Any, S: Any, j: int) -> Any:
+    """Along column j of *S*, or eight: changes of the forces on both points, and by u of that on the first."""
+    e, s1, s2 = load3(L, at, _LINE), load3(L, at, _PLACE), load3(L, at, _OTHER)
+    w, t = load3(S, j, 0), load3(S, j, 3)
+    r = _between(k1, k2, s1, s2)
+    y = vec3.add(vec3.scale(k2 - k1, t), vec3.cross(w, r))
     dx = vec3.dot(e, y)
-    de = vec3.scale(over, vec3.sub(y, vec3.scale(dx, e)))
-    df = by_x * dx
-    if damped:
-        dv = vec3.add(vec3.cross(w, vs), vec3.add(av, vec3.cross(aw, s)))
-        df = df + by_rate * (vec3.dot(de, v) + vec3.dot(e, dv))
-    g = vec3.add(vec3.scale(df, e), vec3.scale(f, de))
-    moved = vec3.sub(vec3.scale(sign * f, vec3.cross(w, e)), g)
-    return _at(s, moved), _at(there[0], g), by_rate * dx
+    harder, by_u = load(L, at, _STIFFER) * dx, 0.0 * dx
+    if table[at, KIND] == DAMPER:
+        drag, v = load(L, at, _DRAG), load3(L, at, _APART)
+        faster = vec3.add(vec3.scale(k2 - k1, load3(S, j, 9)), vec3.cross(load3(S, j, 6), r))
+        faster = vec3.add(faster, vec3.cross(w, _between(k1, k2, load3(L, at, _SPEED), load3(L, at, _OTHER_SPEED))))
+        turned = load(L, at, _PER) * (vec3.dot(y, v) - dx * vec3.dot(e, v))
+        harder, by_u = harder + drag * (turned + vec3.dot(e, faster)), drag * dx
+    g = vec3.add_scaled(vec3.scale(load(L, at, _OVER), y), harder, e)
+    along = vec3.scale(load(L, at, _F), vec3.cross(w, e))
+    return vec3.sub(g, vec3.scale(k1, along)), vec3.sub(vec3.scale(k2, along), g), vec3.scale(by_u, e)
 
 
 @generic
-def _at(s: Any, f: Any) -> Any:
-    return vec3.cross(s, f), f
+def push(table: Any, at: int, L: Any, keep: Any, S: Any, j: int, W: Any) -> None:
+    """Wrenches of an element along eight columns, added to those of its bodies in *W*: as of `couplings.add`."""
+    b1, b2, common = table[at, FIRST], table[at, SECOND], table[at, COMMON]
+    k1, k2 = load(keep, b1, j) - load(keep, common, j), load(keep, b2, j) - load(keep, common, j)
+    one, other, by_u = _change(table, at, L, k1, k2, S, j)
+    _pull(W, b1, 0, load3(L, at, _PLACE), one)
+    _pull(W, b2, 0, load3(L, at, _OTHER), other)
+    if table[at, KIND] == DAMPER:
+        _pull(W, b1, 6, load3(L, at, _PLACE), by_u)
+        _pull(W, b2, 6, load3(L, at, _OTHER), vec3.neg(by_u))
 
 
 @generic
-def _subtract(way: Any, first: int, end: int, columns: Any, W: Any, D: Any, at: int, c: int) -> None:
+def _pull(W: Any, b: int, first: int, s: Any, f: Any) -> None:
+    """A force at s from the base's origin, added to a body's wrench."""
+    if b > 0:
+        store3(W, b, first, vec3.add(load3(W, b, first), vec3.cross(s, f)))
+        store3(W, b, first + 3, vec3.add(load3(W, b, first + 3), f))
+
+
+@generic
+def _subtract(way: Any, first: int, end: int, columns: Any, n: Any, f: Any, D: Any, at: int, c: int) -> None:
     """Column c of rows from *at* on, of mobilities on a way from *first* to before *end*, less what a wrench is along them."""
-    (n0, n1, n2), (f0, f1, f2) = W
     for place in range(first, end):
         i = way[place]
-        x = load(columns, i, 0) * n0 + load(columns, i, 1) * n1 + load(columns, i, 2) * n2
-        x = x + load(columns, i, 3) * f0 + load(columns, i, 4) * f1 + load(columns, i, 5) * f2
+        x = vec3.dot(load3(columns, i, 0), n) + vec3.dot(load3(columns, i, 3), f)
         store(D, at + i, c, load(D, at + i, c) - x)
 
 
 @generic
-def _take(
-    model: Record,
-    way: Any,
-    b: int,
-    other: int,
-    common: int,
-    e: Any,
-    here: Any,
-    there: Any,
-    damped: bool,
-    columns: Any,
-    change: Any,
-    D: Any,
-    c: int,
-) -> None:
-    """Column c of the residual's derivatives, less what an element's forces change by: first that on the body that moves."""
-    W, W_other, harder = change
-    end, end_other = way[b + 1] - common, way[other + 1] - common
-    _subtract(way, way[b], end, columns, W, D, 0, c)
-    _subtract(way, way[other], end_other, columns, W_other, D, 0, c)
-    _subtract(way, end, end + common, columns, (vec3.add(W[0], W_other[0]), vec3.add(W[1], W_other[1])), D, 0, c)
-    if damped:
-        g = vec3.scale(harder, e)
-        _subtract(way, way[b], end, columns, _at(here[0], vec3.neg(g)), D, model.nu, c)
-        _subtract(way, way[other], end_other, columns, _at(there[0], g), D, model.nu, c)
-
-
-@apart
-def add(model: Record, table: Any, way: Any, bodies: Any, columns: Any, F: Any, D: Any) -> None:
-    """Subtract all elements' terms from *D*, column by column."""
-    for at in range(table.shape[0]):
-        b, other, law, line, here, there = _settle(model, table, at, bodies, F)
-        last, damped, sign = table[at, COMMON], table[at, KIND] == DAMPER, -1.0
-        common = way[last + 1] - way[last]
-        for _ in range(2):
-            for place in range(way[b], way[b + 1] - common):
-                j = way[place]
-                column = load3(columns, j, 0), load3(columns, j, 3), load3(columns, j, 6), load3(columns, j, 9)
-                change = _change(law, line, here, there, sign, damped, column)
-                _take(model, way, b, other, common, line[0], here, there, damped, columns, change, D, j)
-            b, other, here, there, sign = other, b, there, here, 1.0
-
-
-@apart
-def add_eights(model: Record, table: Any, way: Any, bodies: Any, columns: Any, carried: Any, S: Any, F: Any, D: Any) -> None:
-    """The same of one state, eight columns a number; *carried* and *S* as of `couplings.add`."""
-    carries, keep = carried
-    for at in range(table.shape[0]):
-        b, other, law, line, here, there = _settle(model, table, at, bodies, F)
-        last, damped, sign = table[at, COMMON], table[at, KIND] == DAMPER, -1.0
-        common = way[last + 1] - way[last]
-        for _ in range(2):
-            for c in range(S.shape[0]):
-                if carries[b, c] > carries[last, c]:
-                    k = load(keep, b, c) - load(keep, last, c)
-                    column = _column(S, 0, k, c), _column(S, 3, k, c), _column(S, 6, k, c), _column(S, 9, k, c)
-                    change = _change(law, line, here, there, sign, damped, column)
-                    _take(model, way, b, other, common, line[0], here, there, damped, columns, change, D, c)
-            b, other, here, there, sign = other, b, there, here, 1.0
-
-
-@generic
-def _column(S: Any, first: int, k: Any, c: int) -> Any:
-    return vec3.scale(k, load3(S, c, first))
+def take(model: Record, table: Any, at: int, L: Any, way: Any, columns: Any, D: Any) -> None:
+    """Subtract an element's terms from *D*, column by column: of lanes, where that is less than `couplings.add` has to do."""
+    last = table[at, COMMON]
+    s1, s2, common = load3(L, at, _PLACE), load3(L, at, _OTHER), way[last + 1] - way[last]
+    first, second = table[at, FIRST], table[at, SECOND]
+    end1, end2 = way[first + 1] - common, way[second + 1] - common
+    for which in range(2):
+        begin, end, k1 = way[first], end1, 1.0
+        if which == 1:
+            begin, end, k1 = way[second], end2, 0.0
+        for place in range(begin, end):
+            j = way[place]
+            one, other, by_u = _change(table, at, L, k1, 1.0 - k1, columns, j)
+            n1, n2 = vec3.cross(s1, one), vec3.cross(s2, other)
+            _subtract(way, way[first], end1, columns, n1, one, D, 0, j)
+            _subtract(way, way[second], end2, columns, n2, other, D, 0, j)
+            _subtract(way, end1, end1 + common, columns, vec3.add(n1, n2), vec3.add(one, other), D, 0, j)
+            if table[at, KIND] == DAMPER:
+                _subtract(way, way[first], end1, columns, vec3.cross(s1, by_u), by_u, D, model.nu, j)
+                by_u = vec3.neg(by_u)
+                _subtract(way, way[second], end2, columns, vec3.cross(s2, by_u), by_u, D, model.nu, j)

@@ -13,12 +13,25 @@ from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import any_not_finite, load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import contacts, couplings, regressor, sweep, thermostats, two_points
+from ..derivative import contacts, couplings, regressor, sweep, thermostats
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends
 from ..derivative.entry import put_accelerations
 from ..derivative.local import add_errors
-from ..derivative.residual import add_parts, add_stiffness, clear, clear_blocks, find_carried, find_displacements, gravity
+from ..derivative.residual import (
+    ACTED,
+    ASKED,
+    BETWEEN,
+    CONTACTS,
+    TABLES,
+    add_parts,
+    add_stiffness,
+    clear,
+    clear_blocks,
+    find_carried,
+    find_displacements,
+    gravity,
+)
 from ..derivative.solve import add_given, contradict, project, put_both_products, put_given, put_products
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
@@ -35,7 +48,7 @@ from .chunks import shared
 def _find(
     model: Record, first: int, of_one: Any, of_tree: Any, own: Any, own_of_each: Any, plan: Any, end: int, u_dot: Any, A: Any,
     total: Any, totals: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, columns: Any, stiffness: Any,
-    C: Any, carried: Any, W: Any, clears: bool, D: Any, T: Any, E: Any, K: Any, driven: Any, M: Any,
+    C: Any, carried: Any, of_pairs: Any, clears: bool, D: Any, T: Any, E: Any, K: Any, driven: Any, M: Any,
 ) -> None:
     # fmt: on
     """The residual's derivatives by columns up to *end* of eight states, errors', those of udot that is driven, and M.
@@ -46,19 +59,19 @@ def _find(
     slopes, bent, carrier, body_of, row_of = of_tree
     (block, addresses), scratch = of_one
     duals = attach(block), addresses
-    n, g, o = model.nu, gravity(model, plan[4][0]), zero(load(model.time, 0, 0))
+    n, g, o = model.nu, gravity(model, plan[ASKED][0]), zero(load(model.time, 0, 0))
     find_displacements(model, plan, bends.shape[0] > 0, unit, unit[n:], N)
     find_carried(model, plan, g, F, unit)
     for lane in range(8 if bends.shape[0] > 0 else 0):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         find_bends(model, lane, (duals[0], addresses[1]), bent, N, scratch[1][1], bends)
-    thermostat, faster, of_bodies = plan[4][6], u_dot, A
+    thermostat, faster, of_bodies = plan[ASKED][6], u_dot, A
     if thermostat >= 0:
         faster, of_bodies = total, totals
         thermostats.put_motion(model, thermostat, u_dot, A, total, totals)
     sweep.sweep(
-        model, of_bodies, faster, g, bends, bent, slopes, plan[5][0], carrier, F, bodies, speeds, columns, clears, D[:n],
+        model, of_bodies, faster, g, bends, bent, slopes, plan[ACTED][0], carrier, F, bodies, speeds, columns, clears, D[:n],
         D[n : 2 * n],
     )
     store3(bodies, 0, FORCE, g)
@@ -71,17 +84,15 @@ def _find(
     clear(E, o)
     clear(K, o)
     trees = carrier, body_of, (row_of, n, 2 * n)
-    for lane in range(8 if plan[4][7] != 0 else 0):
+    for lane in range(8 if plan[ASKED][7] != 0 else 0):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
         add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
-    add_errors(model, plan[0][:4], trees[2], bodies, speeds, C, E)
-    if plan[3].shape[0] > 0:
-        contacts.add(model, plan[3], bodies, speeds, plan[0][3], C, D)
-    if plan[6].shape[0] > 0:
-        two_points.add(model, plan[6], plan[0][3], bodies, speeds, F, D)
-    if plan[1].shape[0] > 0:
-        couplings.add(model, C, plan[1], plan[7], bodies, speeds, carried, speeds, W, F, D)
+    add_errors(model, plan[TABLES][:4], trees[2], bodies, speeds, C, E)
+    if plan[CONTACTS].shape[0] > 0:
+        contacts.add(model, plan[CONTACTS], bodies, speeds, plan[TABLES][3], C, D)
+    if plan[BETWEEN][2].shape[0] > 0:
+        couplings.add(model, C, plan[BETWEEN], plan[TABLES][3], bodies, speeds, carried, speeds, False, of_pairs, F, D)
     add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D)
 
 
@@ -97,11 +108,11 @@ def _make_unsound(M_inv: Any, sound: Any) -> None:
 @compiled
 def calc_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, picked: Any, own_of_each: Any, num_z: int,
-    is_of_tree: bool, groups: tuple[Any, Any], of_rest: tuple[Any, Any], carried: Any, of_tree: Any, rows: Any, driven: Any,
-    contradicting: Any, plan: Any, given: Any, udot: Any, A: Any, total: Any, totals: Any, unit: Any, N: Any, bends: Any,
-    F: Any, bodies: Any, speeds: Any, of_columns: Any, stiffness: Any, C: Any, of_pairs: Any, rigid: Any, T: Any, E: Any,
-    K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, pack: Any, work: Any, M_inv: Any, rest: Any, D: Any,
-    out: Any,
+    is_of_tree: bool, both: bool, groups: tuple[Any, Any], of_rest: tuple[Any, Any], carried: Any, of_tree: Any, rows: Any,
+    driven: Any, contradicting: Any, plan: Any, given: Any, udot: Any, A: Any, total: Any, totals: Any, unit: Any, N: Any,
+    bends: Any, F: Any, bodies: Any, speeds: Any, of_columns: Any, stiffness: Any, C: Any, of_pairs: Any, of_lines: Any,
+    rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, pack: Any, work: Any, M_inv:
+    Any, rest: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by q, u, z, in rows of *num_z*, forces on the mobilities, and time, one behind the other.
@@ -125,7 +136,7 @@ def calc_derivatives(
         put_accelerations(model, inverse, udot, udot, A)
         _find(
             model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F, bodies,
-            speeds, of_columns, stiffness, C, carried, of_pairs, inverse or not is_of_tree, rigid, T, E, K,
+            speeds, of_columns, stiffness, C, carried, (of_lines, of_pairs), inverse or not is_of_tree, rigid, T, E, K,
             driven, M,
         )
         if inverse:
@@ -145,10 +156,10 @@ def calc_derivatives(
             add_given(M, n, driven, K, n, 2 * n, rigid[n:], 0)
             add_given(M, n, driven, K, 2 * n, columns, T, 0)
             add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
-            if is_of_tree:
+            if both:
                 put_both_products(M_inv, n, Q, m, E, rigid, *groups, picked, True, pack, D)
             for half in range(2):
-                if not is_of_tree:
+                if not both:
                     put_products(M_inv, n, Q, m, E, half * n, rigid, half * n, *groups, picked, pack, D)
                 put_given(driven, K, half * n, half * n + n, D, half * n)
             put_products(M_inv, n, Q, m, E, 2 * n, T, 0, *of_rest, picked, pack, rest)

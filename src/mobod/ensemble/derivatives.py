@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from ..derivative.seeded_record import SeededRecord, side_by_side
 from ..derivative.settings import Setting, find_each
 from ..derivative.solve import PACKED
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
+from ..derivative.two_points import NUMBERS_OF_LINE
 from ..errors import ConvergenceError, ModelError
 from ..state.state import State
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
@@ -330,52 +330,52 @@ class Derivatives(OfParts):
 
         Rows of derivatives by z have *num_z* numbers in the *block*. Returned is which states' equations contradict each other.
         """
-        tree, whole, inverse = self._template.tree, self._whole(), u_dot is not None
-        nu, nz, num_rows, none = tree.nu, tree.nz, max(tree.counts["num_rows"], 1), np.zeros(0, np.int64)
-        given = np.zeros((self._groups * LANES if inverse else 0, nu))
+        whole, inverse, padded = self._whole(), u_dot is not None, self._groups * LANES
+        given = np.zeros((padded if inverse else 0, self._template.tree.nu))
         if u_dot is not None:
             given[: self._n] = u_dot
-        rows, driven = (none, none) if inverse else (whole.parts.rows, whole.parts.driven)
-        of_rest, m, moved = 0 if inverse else nz + 1, max(len(rows), 1), nu if len(driven) else 0
-        of_mass = nu if inverse or len(driven) or whole.parts.plan.thermostat >= 0 else 0
-        is_of_tree = whole.parts.plan.pattern.is_of_tree
-        wide, contradicting = 2 * nu + of_rest, np.zeros((self._groups * LANES, 1))
-        with self._of_one(whole) as of_one:
+        try:
+            before, plan, scratch = whole.of_lanes[inverse]
+        except KeyError:  # made once: it takes as long as a few states do
+            before, plan, scratch = whole.of_lanes[inverse] = self._arguments(whole, inverse)
+        contradicting, own = np.zeros((padded, 1)), own_of_each(self._own)
+        with whole.work_of_lanes(self._template, min(self._threads, self._groups), self._own) as of_each:
 
-            def kernel(block: Any, lanes_address: int, share: Any, states: Any, *others: Any) -> None:
-                given = block, lanes_address, share, states, *of_one[share[0]]
-                batch_element_derivatives.calc_derivatives(*given, own_of_each(self._own), *others)
+            def kernel(block: Any, address: int, share: Any, states: Any, *others: Any) -> None:
+                calc = batch_element_derivatives.calc_derivatives
+                calc(block, address, share, states, *of_each[share[0]], own, num_z, *others)
 
             self._operate(
                 asked,
                 Stage.VELOCITY if inverse else Stage.ACCELERATION,
                 kernel,
                 {},
-                (2 * nu, nu),
-                before=(
-                    num_z,
-                    is_of_tree,
-                    whole.groups_of_lanes,
-                    all_of(nu, of_rest),
-                    whole.carried,
-                    whole.of_parts,
-                    rows,
-                    driven,
-                    contradicting,
-                    whole.plan_of_inverse if inverse else whole.plan,
-                    given,
-                ),
-                scratch=(
-                    *((nu, 1), (tree.nb, 6), (nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
-                    *((nu, of_rest), (0 if inverse else m, wide), (moved, wide), (of_mass, nu)),
-                    *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), (nu + m, PACKED), self._column_scratch()),
-                    *((nu, nu), (nu, of_rest)),
-                ),
+                (2 * self._template.tree.nu, self._template.tree.nu),
+                before=(*before, contradicting, plan, given),
+                scratch=scratch,
                 alone=_never,
                 realized=realized,
                 found=block,
             )
         return contradicting
+
+    def _arguments(self, whole: Whole, inverse: bool) -> tuple[Any, Any, tuple[tuple[int, int], ...]]:
+        """What kernels are given of a tree: before *contradicting*, the plan, and the shapes of scratch."""
+        tree, none = self._template.tree, np.zeros(0, np.int64)
+        nu, num_rows, pattern = tree.nu, max(tree.counts["num_rows"], 1), whole.parts.plan.pattern
+        rows, driven = (none, none) if inverse else (whole.parts.rows, whole.parts.driven)
+        of_rest, m, moved = 0 if inverse else tree.nz + 1, max(len(rows), 1), nu if len(driven) else 0
+        of_mass = nu if inverse or len(driven) or whole.parts.plan.thermostat >= 0 else 0
+        wide = 2 * nu + of_rest
+        groups = pattern.at_once, whole.groups_of_lanes, all_of(nu, of_rest)
+        before = pattern.is_of_tree, *groups, whole.carried, whole.of_parts, rows, driven
+        scratch = (
+            *((nu, 1), (tree.nb, 6), (nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
+            *((nu, of_rest), (0 if inverse else m, wide), (moved, wide), (of_mass, nu)),
+            *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), (nu + m, PACKED), self._column_scratch()),
+            *((nu, nu), (nu, of_rest)),
+        )
+        return before, whole.plan_of_inverse if inverse else whole.plan, scratch
 
     def _find_alone(self, which: Array, found: Sequence[Array], calculate: Callable[[State], Sequence[Array]]) -> None:
         """Results of states that are not zero in *which*, of each alone."""
@@ -397,22 +397,8 @@ class Derivatives(OfParts):
         bends, is_of_tree = tree.nu if whole.bent.any() else 0, whole.parts.plan.pattern.is_of_tree
         before = (tree.nu + tree.nq, 1), (tree.nq, 6), (bends, sweeps.NUMBERS_OF_BENDS), (tree.nb, 6)
         blocks = (tree.nu, NUMBERS_OF_STIFFNESS), (whole.num_blocks, NUMBERS_OF_BLOCK)
-        return *before, *self._scratch_of_sweep(), *blocks, (tree.nb, NUMBERS_OF_WRENCHES), (2 * tree.nu + is_of_tree, tree.nu)
-
-    @contextmanager
-    def _of_one(self, whole: Whole) -> Iterator[list[tuple[Any, ...]]]:
-        """Of each thread a record of Duals and scratch of one state; of the states' own parameters, one after the other."""
-        template, found = self._template, []
-        shapes = {name: array.shape[1:3] for name, array in self._own.items()}
-        with ExitStack() as stack:
-            for _ in range(min(self._threads, self._groups)):
-                record, of_one = stack.enter_context(whole.work_of_lanes(template))
-                own, at = np.zeros(sum(rows * columns for rows, columns in shapes.values())), 0
-                for name, (rows, columns) in shapes.items():
-                    record.share(name, own[at : at + rows * columns].reshape(rows, columns))
-                    at += rows * columns
-                found.append((of_one, own, np.zeros(template.tree.nu, np.int64)))
-            yield found
+        between = (tree.nb, NUMBERS_OF_WRENCHES), (len(whole.parts.plan.points), NUMBERS_OF_LINE)
+        return *before, *self._scratch_of_sweep(), *blocks, *between, (2 * tree.nu + is_of_tree, tree.nu)
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
         nb, nu = self._template.tree.nb, self._template.tree.nu
