@@ -389,17 +389,17 @@ class Whole(Sweep):
         """Of each thread what kernels of many states take for one after the other.
 
         That is a record of Duals with a state's parameters, scratch, where the record has those that are each state's *own*
-        ``(n, rows, columns, 1)``, and mobilities.
+        ``(groups, rows, columns, 8)``, and mobilities.
         """
         works, found = [self._work() for _ in range(threads)], []
         for work in works:
             duals = work[_DUALS]
             self._put(state, work)
-            numbers, at = np.zeros(sum(array[0].size for array in own.values())), 0
+            numbers, at = np.zeros(sum(array[0, ..., 0].size for array in own.values())), 0
             for name, array in own.items():
-                n = array[0].size
-                duals.share(name, numbers[at : at + n].reshape(array.shape[1:3]))
-                at += n
+                end = at + array[0, ..., 0].size
+                duals.share(name, numbers[at:end].reshape(array.shape[1:3]))
+                at = end
             found.append((((duals.block, self._addresses), _of_one(work)), numbers, work[_PICKED]))
         yield found
         for work in works:
