@@ -1017,6 +1017,19 @@ def test_singular_constraints_of_one_state_leave_the_others_of_an_ensemble_alone
     close(found.q[3], system.calc_forward_dynamics_derivatives(again).q, 1e-10)
 
 
+def test_a_rod_that_moves_nothing_beside_another_in_lanes(make, close):
+    """Of a length from the axis of a pin, but for rounding: it is left out of each of the other's solutions."""
+    model = make.tree(0)
+    frame, station = make.frame(), make.vector()
+    pin = mb.mobilizer.Pin(model.matter.ground, make.body(), X_PF=frame)
+    ball = mb.mobilizer.Ball(pin, make.body(), X_PF=make.frame())
+    mb.constraint.Rod(model.matter.ground, make.vector(), ball, make.vector(), 1.1)
+    on_axis = np.asarray(frame.p) + frame.R @ np.array([0.0, 0.0, 0.7])
+    mb.constraint.Rod(model.matter.ground, on_axis, pin, station, 0.9)
+    model.made()
+    assert_ensemble_has_those_of_its_states([model.randomize(state=model.state.copy()) for _ in range(3)], close)
+
+
 @pytest.mark.parametrize("example", ["double_pendulum", "four_bar"])
 def test_mobility_forces_of_one_call(example, make, close):
     """As those of motors: of a state and of an ensemble, without and with constraints; the elements' are as they were."""

@@ -85,7 +85,7 @@ def settle(model: Record, table: Any, at: int, bodies: Any, F: Any, L: Any) -> N
 
 @generic
 def _between(k1: Any, k2: Any, one: Any, other: Any) -> Any:
-    """What the second has more than the first, of those that are carried."""
+    """The second less the first, of those that are carried."""
     return vec3.sub(vec3.scale(k2, other), vec3.scale(k1, one))
 
 

@@ -360,7 +360,7 @@ class Derivatives(OfParts):
         return contradicting
 
     def _arguments(self, whole: Whole, inverse: bool) -> tuple[Any, Any, tuple[tuple[int, int], ...]]:
-        """What kernels are given of a tree: before *contradicting*, the plan, and the shapes of scratch."""
+        """Arguments of kernels that are of a tree: before *contradicting*, the plan, and the shapes of scratch."""
         tree, none = self._template.tree, np.zeros(0, np.int64)
         nu, num_rows, pattern = tree.nu, max(tree.counts["num_rows"], 1), whole.parts.plan.pattern
         rows, driven = (none, none) if inverse else (whole.parts.rows, whole.parts.driven)

@@ -13,7 +13,7 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..constraint.protocol import SOLVE_ROWS
 from ..state.fields import Record
-from . import acceleration, constraint_paths, constraints, jacobian_sweeps
+from . import acceleration, constraint_paths, constraints, gram_solve, jacobian_sweeps
 
 
 @compiled
@@ -148,13 +148,14 @@ def put_inverse_of_gram(model: Record, row_of: Any, W: Any) -> None:
     """(G M^-1 G^T)^+, group by group, by the factor that accelerations are found with. *row_of* numbers the rows, or is -1."""
     o = zero(load(model.time, 0, 0))
     for g in range(model.num_groups[0]):
-        first, m, again = model.group_first_row[g], model.group_num_rows[g], 0
-        for at in range(model.group_first[g], model.group_end[g]):
-            constraint_paths.effects(model, model.group_constraints[at])
+        first, m, again = model.group_first_row[g], model.group_num_rows[g], gram_solve.ANEW
         for r in range(model.num_rows):
             place = model.row_place[r] - first
             if row_of[r] < 0 or place < 0 or place >= m:
                 continue
+            if again == gram_solve.ANEW:  # the factor has taken the place of the rows' scales
+                for at in range(model.group_first[g], model.group_end[g]):
+                    constraint_paths.effects(model, model.group_constraints[at])
             for i in range(m):
                 store(model.row_work, first + i, 0, o)
             store(model.row_work, first + place, 0, o + 1.0)
