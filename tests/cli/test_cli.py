@@ -413,3 +413,12 @@ def test_the_summary_tells_what_happened(tmp_path, capsys):
     assert lines[at + 1] == f"{'':<17}catch triggered falling at {catch.time:.6g}"
     assert lines[at + 2] == f"{'':<17}lower locked at {locked.time:.6g}, energy {locked.energy:+.3g}"
     assert any(f"and what events have changed, {locked.energy:.3g}" in line for line in lines)
+
+
+def test_tendons_far_out_of_balance_are_told_of(capsys):
+    asked = ["simulate", "leg6dof9musc", "--time", "0.001"]
+    assert main(asked) == 0
+    said = capsys.readouterr().out
+    assert "the tendon of 'bifemsh_r' begins with" in said and "--equilibrate" in said
+    assert main([*asked, "--equilibrate"]) == 0
+    assert "begins with" not in capsys.readouterr().out

@@ -11,6 +11,7 @@ from numpy.testing import assert_allclose
 import mobod as mb
 from mobod.force.contact.of_system import contacts_of
 from mobod.force.contact.subsystem import CONTACT
+from mobod.shapes.contact_arrows import calc_contact_arrows
 from mobod.simulation import contact_table
 from mobod.simulation.table import MemoryRows, part_of
 from mobod.simulation.trajectory import Trajectory
@@ -297,3 +298,5 @@ def test_friction_that_sticks_is_in_what_is_recorded(by_steps):
     # the load acts below the center of mass; points of a step are where it began, 2 mm before its end
     at = run.quantities["centers_of_pressure"][-1, parcel.index]
     np.testing.assert_allclose(at[:2], run.q[-1, 4:6], atol=2.1e-3)
+    (arrow,) = calc_contact_arrows(run, run.time[-1:], 1.0, 1.0)[0]
+    np.testing.assert_allclose(arrow[1] - arrow[0], [0, 0, weight], atol=0.01)

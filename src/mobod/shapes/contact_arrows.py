@@ -36,7 +36,8 @@ def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale
     trajectory : Trajectory
         With a system.
     times : (n,) array
-        Between two rows q and u are interpolated, and forces are those there.
+        Where contacts were recorded forces are those of the nearest row; else q and u are interpolated, and forces are those of
+        the materials' law there.
     size : float
         Of the mechanism; length.
     scale : True or float
@@ -60,7 +61,8 @@ def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale
         state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
         state.u = (1.0 - weight) * trajectory.u[i] + weight * trajectory.u[j]
         system.realize(state, Stage.VELOCITY)
-        at, force = calc_forces(contacts, pushes, state)
+        recorded = trajectory.contacts_at(int(i if weight < 0.5 else j)) if trajectory.surface_names else None
+        at, force = calc_forces(contacts, pushes, state, recorded)
         points.append(at)
         forces.append(force)
     sizes = np.linalg.norm(np.concatenate(forces), axis=1) if forces else np.zeros(0)
@@ -77,11 +79,11 @@ def find_pushes(system: MultibodySystem) -> list[Force]:
     return [one for one in system.all_forces() if type(one).calc_push is not Force.calc_push]
 
 
-def calc_forces(contacts: Any, pushes: Sequence[Force], state: State) -> tuple[Array, Array]:
-    """Points and forces (n, 3) in Ground of contacts and of pushes, at a state at VELOCITY."""
+def calc_forces(contacts: Any, pushes: Sequence[Force], state: State, recorded: Any = None) -> tuple[Array, Array]:
+    """Points and forces (n, 3) in Ground of contacts, of *recorded* rows if given, and of pushes, at a state at VELOCITY."""
     points, forces = [np.zeros((0, 3))], [np.zeros((0, 3))]
     if contacts is not None:
-        rows = contacts.get_contacts(state)
+        rows = contacts.get_contacts(state) if recorded is None else recorded
         points, forces = [rows["point"]], [rows["force"]]
     for one in pushes:
         found = None if one.is_disabled(state) else one.calc_push(state)

@@ -816,7 +816,8 @@ class Trajectory(Sealed):
             How many times the mechanism is drawn; 0 for none. There are none without a system.
         contact_forces : bool or float, default False
             Whether the forces of contacts are drawn, as arrows from where they act, on the second body of each; a number is
-            their length over the force. True chooses one, and cuts what is far longer than most.
+            their length over the force. True chooses one, and cuts what is far longer than most. Where contacts were recorded
+            they are those, else those of the law in the states, without friction that sticks.
         units : sequence of three str, optional
             Of mass, length and time, written on the axes: ``("kg", "m", "s")``. The model knows none.
         quantities : sequence of str, or mapping of str to str

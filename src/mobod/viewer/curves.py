@@ -28,6 +28,18 @@ def find_curves(trajectory: Trajectory) -> dict[str, Array]:
     return {name: values for name, values in found.items() if np.isfinite(values).all()}
 
 
+#: What curves are called in place of what tables put before a name.
+_AS_IN_TABLES = {"q.": "", "u.": "speed of ", "quantity.": ""}
+
+
+def name_of_curve(asked: str) -> str:
+    """The name of a curve that is asked for as tables have it: ``u.crank``."""
+    for before, called in _AS_IN_TABLES.items():
+        if asked.startswith(before):
+            return called + asked.removeprefix(before)
+    return asked
+
+
 def find_titles(trajectory: Trajectory, units: Sequence[str] | None) -> dict[str, str]:
     """Titles of the graphs, by the names of the curves: with their kind and its unit, as far as these are known."""
     check_units(units)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..value.checks import suggest
+from .curves import name_of_curve
 
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory
@@ -48,9 +49,10 @@ class Shown:
         self._said = f"{len(trajectories)} motion{'s' if len(trajectories) > 1 else ''}"
         if quantity is not None:
             known = replay.about["curves"]
-            if quantity not in known:
+            curve = quantity if quantity in known else name_of_curve(quantity)
+            if curve not in known:
                 raise ValueError(f"there is no curve {quantity!r} to show; {suggest(quantity, known)}")
-            replay.about["curve"] = known.index(quantity)
+            replay.about["curve"] = known.index(curve)
             self._said += f", {quantity!r} over time"
         self.html = make_frame(replay, repr(first), height)
 

@@ -126,7 +126,8 @@ def plot_trajectory(
         kinds = _describe(trajectory, columns, quantities, units)
         _draw_quantities(figure, below, trajectory, columns, kinds, named_units)
     elif trajectory.z.shape[1]:  # what has z of its own seldom keeps its energy, so that its change would say little
-        _draw_auxiliaries(below, trajectory, named_units)
+        auxiliaries = dict(zip(trajectory.auxiliary_names, np.asarray(trajectory.z).T, strict=True))
+        _draw_quantities(figure, below, trajectory, auxiliaries, [], named_units, "auxiliary variables")
     else:
         _draw_change(below, trajectory, named_units)
     if path is not None:
@@ -296,11 +297,18 @@ def _describe(
 
 
 def _draw_quantities(
-    figure: Figure, axes: Axes, trajectory: Trajectory, columns: dict[str, Array], kinds: list[str], units: dict[str, str]
+    figure: Figure,
+    axes: Axes,
+    trajectory: Trajectory,
+    columns: dict[str, Array],
+    kinds: list[str],
+    units: dict[str, str],
+    title: str = "recorded quantities",
 ) -> None:
-    """Draw recorded quantities; of many those that move most are named, above the graph, which becomes lower by that.
+    """Draw recorded quantities, or auxiliary variables.
 
-    What they are stands at the axis if they are all of one kind, and in the title if not: the graph is low.
+    Of many those that move most are named, above the graph, which becomes lower by that. What they are stands at the axis if
+    they are all of one kind, and in the title if not: the graph is low.
     """
     motion = {name: float(np.ptp(values)) if len(values) else 0.0 for name, values in columns.items()}
     ncols = _count_columns(list(columns))
@@ -315,24 +323,10 @@ def _draw_quantities(
     axes.set_position((place.x0, place.y0, place.width, place.height - lines / figure.get_figheight()))
     which = f"; named are the {len(most)} of {len(columns)} that move most" if len(columns) > len(most) else ""
     what = f": {', '.join(kinds)}" if len(kinds) > 1 else ""
-    _label(axes, f"recorded quantities{what}{which}", trajectory, pad=6.0 + 72.0 * lines)
+    _label(axes, f"{title}{what}{which}", trajectory, pad=6.0 + 72.0 * lines)
     axes.set_ylabel(kinds[0] if len(kinds) == 1 else "", fontsize=8, labelpad=3)
     axes.set_xlabel(f"time{units['time']}")
     _name(axes, shown, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=ncols)
-
-
-def _draw_auxiliaries(axes: Axes, trajectory: Trajectory, units: dict[str, str]) -> None:
-    """Draw z, one axis for all; those that move most are named."""
-    motion = np.ptp(trajectory.z, axis=0) if len(trajectory) else np.zeros(trajectory.z.shape[1])
-    named = set(np.argsort(-motion, kind="stable")[:SHOWN].tolist())
-    shown: list[Line2D] = []
-    for i, name in enumerate(trajectory.auxiliary_names):
-        style: dict[str, Any] = {"lw": 1.5, "label": name} if i in named else {"lw": 0.7, "alpha": 0.55}
-        line = axes.plot(trajectory.time, trajectory.z[:, i], **style)
-        shown += line if i in named else []
-    _label(axes, "auxiliary variables", trajectory)
-    axes.set_xlabel(f"time{units['time']}")
-    _name(axes, shown, loc="best", ncols=2)
 
 
 def _name(axes: Axes, lines: list[Line2D], **where: Any) -> None:
