@@ -17,9 +17,9 @@ from typing import Any
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
-from ..shape import ELLIPSOID
-from ._core import _TINY, EDGE, FACE, POINT, bare3, bare9, edge_feature, face_feature, is_smooth, point_feature
-from ._rivals import ALIKE
+from ..shape import CYLINDER, ELLIPSOID
+from ._core import _TINY, EDGE, FACE, POINT, bare3, bare9, edge_feature, end_of, face_feature, is_smooth, point_feature
+from ._rivals import ALIKE, is_alike, note
 from ._search import difference
 
 #: What decides n: a face, two edges, an edge and what is curved, curves alone, or none of these.
@@ -29,6 +29,10 @@ _FACE_FIRST, _SAME = 0.95, 0.99
 _STEPS = 12
 #: Of curved shapes the cosine between a first guess and what is found from it, and where by this nothing is found.
 _BESIDE, _ANY = 0.99, 0.5
+#: Of the size of both shapes, what is told from none: of two overlaps, and of a feature's support from the shape's.
+_ROUNDING, _BEYOND = 1e-9, 1e-7
+#: The cosine between two directions that are equal.
+_EQUAL = 1.0 - 1e-12
 
 
 @generic
@@ -107,15 +111,21 @@ def newton(what: int, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any
 
 
 @generic
-def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, size: float) -> Any:
-    """The n of least overlap near a first one, in A's frame: what decides it, both features, n and the overlap of the cores."""
+def refine(
+    model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, size: float, rivals: Any, count: int, is_guess: bool
+) -> Any:
+    """The n of least overlap near a first one, in A's frame: what decides it, both features, n and the overlap of the cores.
+
+    If the first n of curved shapes *is_guess*, all that is found near it is put down in *rivals*, after *count* rows, whose
+    number is last in the answer: there can be several, and which of them the guess was for is not known.
+    """
     one, o = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0), (0.0, 0.0, 0.0)
     smooth = is_smooth(A) or is_smooth(B)
     # what is round bears alike on a face and on its edge; of others a face has a manifold, and an edge one point
     round_one = A[6] + B[6] > 0.0 or A[0] == ELLIPSOID or B[0] == ELLIPSOID
     near, level, rounds = 1e-4, ALIKE, 1
     if smooth:
-        near, level, rounds = 0.1, _BESIDE, 3
+        near, level, rounds = 0.1, _BESIDE if is_guess or round_one else ALIKE, 3
     nothing = (POINT, o, o, 0.0, 0)
     what, best, least, m, f, g = NOTHING, n, 0.0, n, nothing, nothing
     face_a, face_b, edge_a, edge_b, point_a, point_b = nothing, nothing, nothing, nothing, nothing, nothing
@@ -158,10 +168,16 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
                 overlap = vec3.dot(trial, w)
                 wanted = least
                 if what != NOTHING:
-                    wanted = least - 1e-9 * size
+                    wanted = least - _ROUNDING * size
                 is_edge = c == EDGES or (c > EDGES and not round_one)
                 if (what == FACE_A or what == FACE_B) and is_edge and vec3.dot(trial, best) > _SAME and least > 0.0:
                     wanted = _FACE_FIRST * least
+                if is_guess and c >= 0 and not is_alike(rivals, count, trial, _EQUAL):
+                    way = overlap
+                    if c >= EDGES:
+                        way = least_way(model, A, B, fc, gc, one, o, R, p, trial)
+                    if way > overlap - _BEYOND * size:  # these features are what is farthest
+                        count = note(rivals, count, trial, way, k, h)
                 if c < 0:
                     i, j = k, h
                     # of curved shapes the first n is a guess: an edge may be the wrong one
@@ -170,7 +186,57 @@ def refine(model: Any, A: Any, B: Any, R: Any, p: Any, n: Any, i: int, j: int, s
                     edge_a = edge_feature(model, A, m, i, near, second)
                     edge_b = edge_feature(model, B, d, j, near, second)
                     point_a, point_b = point_feature(model, A, m, i), point_feature(model, B, d, j)
-                    f, g, least = point_a, point_b, overlap + 1e-9 * size
+                    f, g, least = point_a, point_b, overlap + _ROUNDING * size
                 elif overlap < wanted:
                     what, f, g, best, least, any_found = c, fc, gc, trial, overlap, True
-    return what, f, g, best, least
+    return what, f, g, best, least, count
+
+
+@generic
+def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any) -> Any:
+    """How far two features overlap along n; of a cylinder's side that crosses an edge, or a rim, how far both are from apart.
+
+    That is h where points a and b of both can be h n apart. Beyond the ends of the side n bends on as its rim's, beyond those
+    of the edge as a corner's: where the feet are beyond by s the way out is (h^2 + s^2)^(1/2), and leaves the window, see
+    `_rivals`, without a jump.
+    """
+    b = farthest(g, Rb, pb, vec3.neg(n))
+    apart = vec3.sub(farthest(f, Ra, pa, n), b)
+    h = vec3.dot(n, apart) + f[3] + g[3]
+    side_a, side_b = A[0] == CYLINDER and f[0] == EDGE, B[0] == CYLINDER and g[0] == EDGE
+    if not ((side_a or side_b) and (f[0] == EDGE or A[0] == CYLINDER) and (g[0] == EDGE or B[0] == CYLINDER)):
+        return h
+    e, u = vec3.cross(n, n), vec3.cross(n, n)
+    if f[0] == EDGE:
+        e = mat33.mul_vec(Ra, f[2])
+    if g[0] == EDGE:
+        u = mat33.mul_vec(Rb, g[2])
+    if f[0] != EDGE:
+        e = vec3.cross(n, u)
+    if g[0] != EDGE:
+        u = vec3.cross(n, e)
+    # apart + s e - t u is along n
+    k = -1.0 / vec3.dot(vec3.cross(e, u), n)
+    square = h * h
+    if f[0] == EDGE:
+        s = _past(model, A, f, k * vec3.dot(vec3.cross(u, n), apart))
+        square = square + s * s
+    if g[0] == EDGE:
+        s = _past(model, B, g, k * vec3.dot(vec3.cross(e, n), apart))
+        square = square + s * s
+    return sqrt(square) if h > 0.0 else h
+
+
+@generic
+def _past(model: Any, core: Any, edge: Any, s: Any) -> Any:
+    """How far what is s along an edge from its point is past either end."""
+    low, high = -core[5], core[5]
+    if core[0] != CYLINDER:
+        x = vec3.dot(vec3.sub(end_of(model, core, edge, 0), edge[1]), edge[2])
+        y = vec3.dot(vec3.sub(end_of(model, core, edge, 1), edge[1]), edge[2])
+        low, high = min(x, y), max(x, y)
+    if s > high:
+        return s - high
+    if s < low:
+        return low - s
+    return 0.0 * s

@@ -25,8 +25,8 @@ from ...compiling import generic
 MOST, ROWS, COLUMNS = 3, 24, 6
 #: Of energies, the window: within 2.5 % of the least overlap.
 WINDOW = 0.05
-#: The cosine from which on directions are one: faces in one plane; of what is curved, guesses of one.
-ALIKE, ALIKE_CURVED = 1.0 - 2e-5, 0.995
+#: The cosine from which on directions are one: faces in one plane; what is found of what is curved; guesses of that.
+ALIKE, ALIKE_FOUND, ALIKE_CURVED = 1.0 - 2e-5, 0.9998, 0.998
 #: The column of contact_point that has the overlap, then the share, of a direction.
 SHARE = 30
 

@@ -253,6 +253,18 @@ def _known(rivals: Any, found: int, n: Any, best: float, i: int, j: int) -> int:
 
 
 @generic
+def _is_sharp(core: Any) -> bool:
+    """True of a polyhedron or a cylinder, of which several directions count."""
+    return core[6] == 0.0 and core[0] != ELLIPSOID
+
+
+@generic
+def guessed(A: Any, B: Any) -> bool:
+    """True of two cores of which several directions count, and what `search` finds are guesses of these."""
+    return _is_sharp(A) and _is_sharp(B) and (is_smooth(A) or is_smooth(B))
+
+
+@generic
 def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: float, small: float, rivals: Any) -> int:
     """Directions, in A's frame, from A to B, with vertices of hulls near it, in rows of *rivals*; how many, 0 where apart.
 
@@ -272,7 +284,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
         if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
             enough = 1e-6 * small
     d, n, best, least = vec3.neg(v), v, _NONE, 0.0
-    several = margin == 0.0 and A[0] != ELLIPSOID and B[0] != ELLIPSOID
+    several = _is_sharp(A) and _is_sharp(B)
     phase, trial, num_faces, num_free, chosen, found = _GJK, 0, 0, 0, 0, 0
     # one loop, and one place where points of C are found, which is most of the code
     for turn in range(_TURNS):

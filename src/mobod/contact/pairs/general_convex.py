@@ -56,9 +56,9 @@ from ._core import (
     size_of,
 )
 from ._curvature import goes_over
-from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, newton, refine, unit
-from ._rivals import ALIKE, ALIKE_CURVED, COLUMNS, ROWS, SHARE, WINDOW, choose, direction, find_shares, note
-from ._search import search
+from ._refine import EDGE_A, EDGE_B, EDGES, FACE_A, FACE_B, NOTHING, farthest, least_way, newton, refine, unit
+from ._rivals import ALIKE, ALIKE_FOUND, COLUMNS, ROWS, SHARE, choose, direction, find_shares, note
+from ._search import guessed, search
 from ._side_by_side import side_by_side
 
 #: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above this one, and
@@ -105,41 +105,43 @@ def general_convex(model: Any, pair: Pair) -> int:
     margin = A[6] + B[6]
     a, b = size_of(model, A, s, lane), size_of(model, B, t, lane)
     size = a + b + margin
-    rivals = scratch(ROWS, COLUMNS)
+    guesses, rivals = scratch(ROWS, COLUMNS), scratch(ROWS, COLUMNS)
     if A[0] == BRICK and B[0] == BRICK and are_bricks(A, B):
-        total = find_axes(A, B, R, p, rivals)
+        total = find_axes(A, B, R, p, guesses)
     else:
-        total = search(model, A, B, R, p, margin, size, min(a, b) + margin, rivals)
-    # of curved ones the directions are guesses; where there are several, the overlaps of all come before the points
-    curved = total > 1 and (A[0] == CYLINDER or B[0] == CYLINDER)
+        total = search(model, A, B, R, p, margin, size, min(a, b) + margin, guesses)
+    # beside what is curved the directions are guesses: all that is found near them comes first, then the overlaps of these
+    curved, few, table = guessed(A, B), 0, guesses
     if not curved:
-        total = choose(rivals, total, ALIKE)
-    for turn in range(0 if curved else 1 if total > 1 else 2, 3):
+        total = choose(guesses, total, ALIKE)
+    first, m = total, direction(guesses, 0)
+    what, f, g, overlap = NOTHING, point_feature(model, A, m, 0), point_feature(model, B, m, 0), 0.0
+    for turn in range(0 if curved else 1, 3):
+        if turn == 1 and total == 1:
+            continue
         if turn == 2 and total > 1:
-            find_shares(model, pair[2], total)
+            find_shares(model, lane, total)
         for k in range(total):
-            i, j = int(load(rivals, k, 4)), int(load(rivals, k, 5))
-            what, f, g, n, overlap = refine(model, A, B, R, p, direction(rivals, k), i, j, size)
+            d, i, j = direction(table, k), int(load(table, k, 4)), int(load(table, k, 5))
+            if turn == 0 or not curved or first > 1 or total > 1 or vec3.dot(d, m) <= ALIKE:  # else it is known
+                what, f, g, m, overlap, few = refine(model, A, B, R, p, d, i, j, size, rivals, few, turn == 0)
             if turn == 0:
-                if what == NOTHING:  # counts where there is no other
-                    overlap = (1.0 + WINDOW) * overlap
-                note(rivals, k, n, overlap, i, j)
+                if few == 0:
+                    few = note(rivals, few, m, overlap, i, j)
                 continue
-            n, share = _exact(what, f, g, Ra, pa, Rb, pb, mat33.mul_vec(R0, n)), part
+            n, share = _exact(what, f, g, Ra, pa, Rb, pb, mat33.mul_vec(R0, m)), part
             if turn == 1:
-                apart = vec3.sub(farthest(f, Ra, pa, n), farthest(g, Rb, pb, vec3.neg(n)))
-                store_lane(model.contact_point, k, SHARE, pair[2], vec3.dot(n, apart) + f[3] + g[3])
+                store_lane(model.contact_point, k, SHARE, lane, least_way(model, A, B, f, g, Ra, pa, Rb, pb, n))
                 continue
             if total > 1:
-                share = part * load_lane(model.contact_point, k, SHARE, pair[2])
+                share = part * load_lane(model.contact_point, k, SHARE, lane)
             if overlap + margin > 0.0 and share > NO_SHARE and (k == 0 or 2 * count <= model.contact_points_size):
-                seen = what, f, g, size
-                begin = count
+                seen, begin = (what, f, g, size), count
                 count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, share)
                 if k > 0:
                     _tell_apart(model, begin, count, lane, k * _FURTHER)
         if turn == 0:
-            total = choose(rivals, total, ALIKE_CURVED)
+            total, table = choose(rivals, few, ALIKE_FOUND), rivals
     return count
 
 
