@@ -63,7 +63,7 @@ def capsule(model: Any, s: int, lane: int, x: Any) -> Any:
 
 
 def shared(side: Callable[..., Any]) -> Callable[..., Any]:
-    """What those of the sides make together that `note_side` has put down: depth and n, as of the whole shape.
+    """Depth and n, as of the whole shape, that those of its sides make together that `note_side` has put down.
 
     ``side(model, s, lane, x, k)`` is the depth below side k, and its normal; after *found*, how many there are, are those of
     the nearest alone, which counts where they are all but opposite.

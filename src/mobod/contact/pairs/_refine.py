@@ -194,11 +194,11 @@ def refine(
 
 @generic
 def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any) -> Any:
-    """How far two features overlap along n; of a cylinder's side that crosses an edge, or a rim, how far both are from apart.
+    """The overlap h of two features along n; of a cylinder's side that crosses an edge, or a rim, the way that parts both.
 
-    That is h where points a and b of both can be h n apart. Beyond the ends of the side n bends on as its rim's, beyond those
-    of the edge as a corner's: where the feet are beyond by s the way out is (h^2 + s^2)^(1/2), and leaves the window, see
-    `_rivals`, without a jump.
+    That is h where points a and b of both are h n apart. Beyond the ends of the side n bends on as its rim's, beyond those of
+    the edge as a corner's, and there this n counts no more: where a or b is s past an end the way is (h^2 + s^2)^(1/2), so that
+    it leaves the window, see `_rivals`, without a jump, as it gets longer than that of the others.
     """
     b = farthest(g, Rb, pb, vec3.neg(n))
     apart = vec3.sub(farthest(f, Ra, pa, n), b)
@@ -229,7 +229,7 @@ def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: 
 
 @generic
 def _past(model: Any, core: Any, edge: Any, s: Any) -> Any:
-    """How far what is s along an edge from its point is past either end."""
+    """The length by which what is s along an edge from its point is past either end."""
     low, high = -core[5], core[5]
     if core[0] != CYLINDER:
         x = vec3.dot(vec3.sub(end_of(model, core, edge, 0), edge[1]), edge[2])

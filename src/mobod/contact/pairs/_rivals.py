@@ -22,7 +22,7 @@ from ...algebra.scalar import bare, load, load_lane, store, store_lane
 from ...compiling import generic
 
 #: The most directions that count; rows of a table of them, and its columns: n, the overlap, vertices of hulls near it.
-MOST, ROWS, COLUMNS = 3, 24, 6
+MOST, ROWS, COLUMNS = 4, 24, 6
 #: Of energies, the window: within 2.5 % of the least overlap.
 WINDOW = 0.05
 #: The cosine from which on directions are one: faces in one plane; what is found of what is curved; guesses of that.

@@ -280,7 +280,7 @@ def search(model: Any, A: Any, B: Any, R: Any, p: Any, margin: float, size: floa
         v = (1.0, 0.0, 0.0)
     flat, enough, close, most, alike = 1e-24 * size * size, 1e-10 * size, 1e-12, MOST, ALIKE
     if is_smooth(A) or is_smooth(B):
-        enough, close, most, alike = 1e-4 * small, 1e-6, 2 * MOST, ALIKE_CURVED  # of which several can be guesses of one
+        enough, close, most, alike = 1e-4 * small, 1e-6, 3 * MOST, ALIKE_CURVED  # of which several can be guesses of one
         if B[0] == CONVEX_HULL:  # which of its many edges is touched is decided here
             enough = 1e-6 * small
     d, n, best, least = vec3.neg(v), v, _NONE, 0.0
