@@ -29,7 +29,7 @@ def test_forces_of_what_is_round_do_not_jump(pair):
 def test_cylinders_go_over_from_one_direction_to_another_without_a_jump(pair):
     """These ways jumped by up to 1.9 and 1.8; forces are the slope of their energy."""
     jumps, slopes = hunt(*pair, 8)
-    assert jumps.max() < 0.15
+    assert jumps.max() < 0.04
     assert np.quantile(slopes, 0.9) < 1e-3 and slopes.max() < OF_ANGULAR
 
 
@@ -38,6 +38,23 @@ def test_cylinders_go_over_from_one_direction_to_another_without_a_jump(pair):
 )
 def test_faces_at_edges_that_cross_share_smoothly(pair, way):
     """Of both near the edges' normal, which jumped by 0.17; cuts round a corner: 0.05, 0.06; a capsule along an edge: 0.28."""
+    jump, _ = Way(scene_of(*pair), False, np.random.default_rng([1711, way])).largest_jump()
+    assert jump < 0.04
+
+
+@pytest.mark.parametrize(
+    ("pair", "way"),
+    [
+        (("cylinder", "brick"), 7),
+        (("cylinder", "brick"), 13),
+        (("cylinder", "hull"), 9),
+        (("cylinder", "hull"), 18),
+        (("cylinder", "cylinder"), 25),
+        (("hull", "hull"), 13),
+    ],
+)
+def test_directions_near_each_other_or_of_more_than_three_all_share(pair, way):
+    """A side and a rim, a face and a rim, guessed at as one: 0.08, 0.11, 0.07, 0.06, 0.07; and four of hulls: 0.06."""
     jump, _ = Way(scene_of(*pair), False, np.random.default_rng([1711, way])).largest_jump()
     assert jump < 0.04
 
