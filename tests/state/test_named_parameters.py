@@ -95,6 +95,7 @@ def test_every_kind_of_users_functions_takes_names():
         assert one.get_parameter(state, name) == value
         one.set_parameter(state, name, 1.5)
         assert one.get_parameter(state, name) == 1.5
+    assert held.get_constrained_q_index(state, 0, 0) == held.get_constrained_u_index(state, 0, 0) == 0
     system.project(state)
     system.realize(state)
     assert turned.get_u(state) == pytest.approx(1.5) and free.get_q(state) == pytest.approx(1.5)

@@ -38,7 +38,7 @@ class NamedParameters:
 
     def get_parameter(self, state: State, name: str) -> float:
         """The parameter of this name in this state. Needs MODEL."""
-        return float(self.get_parameters(state)[self._place(name)])
+        return float(self.get_parameters(state)[self._number_of_parameter(name)])
 
     def set_parameter(self, state: State, name: str, value: float) -> None:
         """Change the parameter of this name in this state, as ``set_parameters``; the others stay."""
@@ -50,10 +50,10 @@ class NamedParameters:
             return parameters
         values = np.array(now, np.float64)
         for name, value in parameters.items():
-            values[self._place(name)] = value
+            values[self._number_of_parameter(name)] = value
         return values
 
-    def _place(self, name: str) -> int:
+    def _number_of_parameter(self, name: str) -> int:
         if name not in self.parameter_names:
             if not self.parameter_names:
                 raise ValueError(f"parameters of {self!r} have no names; give them as a mapping: parameters={{{name!r}: ...}}")
