@@ -1,13 +1,30 @@
-"""Numbers of one state side by side as lanes, so that one vector does at once what is alike; and each taken out again.
+"""Numbers of one state side by side as lanes, and elements side by side, each with rows of its own.
 
 Kernels that are in the cache know these functions by name: one that is to do something else takes another name.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from .scalar import load
+
+
+class RowsBeside(NamedTuple):
+    """A field of one state as eight elements see it: the numbers of each begin at a row of its own.
+
+    `load` gives their numbers as lanes, rows counted from there.
+    """
+
+    rows: Any
+    #: Where those of each element begin, whole numbers.
+    first: Any
+
+    def load(self, row: int, column: int) -> Any:
+        """The numbers of all elements."""
+        return np.array([load(self.rows, int(first) + row, column) for first in self.first])
 
 
 def three_beside(a: Any, b: Any, c: Any) -> Any:
@@ -18,3 +35,25 @@ def three_beside(a: Any, b: Any, c: Any) -> Any:
 def taken(x: Any, k: int, like: Any) -> Any:
     """The number in lane *k*; of the scalar of *like*, so that kernels in lanes, which do not come here, can be typed."""
     return float(x[k])
+
+
+def row_beside(rows: Any, row: int) -> Any:
+    """Eight numbers of a row of a field of float64, as lanes."""
+    return np.array(rows[row, :8])
+
+
+def put_beside(rows: Any, row: int, x: Any) -> None:
+    """Put lanes as eight numbers of a row of a field of float64."""
+    rows[row, :8] = x
+
+
+def lies_beside(rows: Any) -> bool:
+    """True of `RowsBeside`; compiled code knows it as a constant."""
+    return isinstance(rows, RowsBeside)
+
+
+def eight_rows_at(rows: Any, row: int, place: Any) -> tuple[Any, ...]:
+    """Eight numbers of a field, one after the other from *row* + *place* on; *place* is whole, and in each lane its own."""
+    if isinstance(rows, RowsBeside):
+        return tuple(RowsBeside(rows.rows, rows.first + place).load(row + k, 0) for k in range(8))
+    return tuple(load(rows, row + int(place) + k, 0) for k in range(8))

@@ -32,14 +32,44 @@ def by_address(
     power: Callable[..., Any] | None = None,
     *,
     with_z: bool = False,
+    of_one: Callable[..., Any] | None = None,
 ) -> Routine:
     """The routine of a kind, of functions of the record and of the places where an element's integers and numbers start.
 
     ``add(model, integers, numbers)`` adds the forces. ``energy(model, integers, numbers)`` gives the potential energy and
     ``power(model, integers, numbers)`` the power dissipated; None where they are zero. With *with_z* each takes the place of
     the first z as a last argument, and *add* writes z_dot.
+
+    ``of_one(model, first, end)`` adds the forces of a whole run of elements in one state of float64, in place of *add*.
     """
-    return routine_of_kind(partial(kernel, with_z=with_z), add, energy, power, shape=with_z)
+    if of_one is None or energy is None or power is None:
+        return routine_of_kind(partial(kernel, with_z=with_z), add, energy, power, shape=with_z)
+    whole, run = kernel(add, energy, power, with_z=with_z), _all_three(of_one, _storing_loop(energy), _storing_loop(power))
+    for made, name in ((whole, "run"), (run, "run.of_one")):
+        made.__module__, made.__qualname__ = add.__module__, f"{add.__qualname__}.{name}"
+    return _WithOneApart(whole, run)
+
+
+class _WithOneApart(Routine):
+    """A routine that for one state of float64 is another one, with the same results to rounding."""
+
+    def __init__(self, function: Callable[..., Any], of_one: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._of_one = Routine(of_one)
+
+    def address(
+        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
+    ) -> int:
+        if in_lanes or with_tangents or own_parameters or twice:
+            return super().address(in_lanes, with_tangents, own_parameters, twice)
+        return self._of_one.address()
+
+    def is_compiled_for(
+        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
+    ) -> bool:
+        if in_lanes or with_tangents or own_parameters or twice:
+            return super().is_compiled_for(in_lanes, with_tangents, own_parameters, twice)
+        return self._of_one.is_compiled_for()
 
 
 def kernel(
@@ -48,7 +78,7 @@ def kernel(
     """The function that `by_address` makes a routine of."""
     force, of_energy, of_power = (_with_z(f) if f is not None and not with_z else f for f in (add, energy, power))
     if of_energy is not None and of_power is not None:
-        return _all_three(force, of_energy, of_power)
+        return _all_three(_loop(force), _storing_loop(of_energy), _storing_loop(of_power))
     if of_energy is not None:
         return _with_energy(force, of_energy)
     if of_power is not None:
@@ -85,9 +115,7 @@ def _storing_loop(function: Any) -> Any:
     return keep
 
 
-def _all_three(add: Any, energy: Any, power: Any) -> Callable[..., int]:
-    forces, energies, powers = _loop(add), _storing_loop(energy), _storing_loop(power)
-
+def _all_three(forces: Any, energies: Any, powers: Any) -> Callable[..., int]:
     def run(model: Any, first: int, end: int, what: int) -> int:
         if what == FORCES:
             forces(model, first, end)

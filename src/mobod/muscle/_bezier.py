@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.beside import taken, three_beside
+from ..algebra.beside import eight_rows_at, lies_beside, taken, three_beside
 from ..algebra.masks import both, in_any, no
 from ..algebra.scalar import bare, is_float, num_lanes, one, order_of_tangents, where, zero
 from ..compiling import apart, generic
@@ -172,6 +172,11 @@ def piece_at(model: Any, n: int, pieces: int, x: Any) -> Any:
         for piece in range(1, pieces):
             k = piece if in_any(x >= number(model, n + PIECE * piece)) else k
         return load8(model, n + PIECE * k)
+    if lies_beside(model.force_numbers):
+        place = zero(bare(x))
+        for piece in range(1, pieces):
+            place = where(x >= number(model, n + PIECE * piece), 1.0 * PIECE * piece, place)
+        return eight_rows_at(model.force_numbers, n, place)
     p = load8(model, n)
     for k in range(1, pieces):
         p = pick8(x >= number(model, n + PIECE * k), load8(model, n + PIECE * k), p)

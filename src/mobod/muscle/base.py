@@ -5,9 +5,9 @@ A new kind is a file beside this one. It provides
 1. compiled functions ``active(model, x, n)`` and ``passive(model, x, n)`` of the normalized fiber length n,
    ``tendon(model, x, n)`` of the normalized tendon length, ``by_velocity(model, x, v)`` of the normalized fiber velocity, all
    as a part of the largest isometric force;
-   ``contract(model, i, x, z, length, speed)``, which gives fiber length, cos of the pennation angle, fiber velocity, tendon
-   force, active force, elastic and damping force of the fiber, the velocity of the fiber's end along the tendon, and the rate
-   of its second z; and
+   ``contract(model, i, x, z, a, length, speed)``, with the activation a, which gives fiber length, cos of the pennation angle,
+   fiber velocity, tendon force, active force, elastic and damping force of the fiber, the velocity of the fiber's end along the
+   tendon, and the rate of its second z; it reads no fields but ``force_numbers``, ``force_integers`` and ``z``; and
    ``stored(model, i, x, z, length)``, its elastic energy. Integers and numbers are those of `_fiber`;
 2. a class derived from `Muscle` with these as ``FUNCTIONS``, and its own parameters, see `state.parameters`; its constructor
    gives what it was given to `Muscle.numbers_of`, adds numbers of its own, and calls that of `Muscle`.
@@ -42,6 +42,7 @@ from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
 from . import _fiber
+from ._eights import eights_of, one_apart
 from ._fiber import ACTIVATES, DRIVEN, FIBER, HEAD, HEIGHT, SHORTEST, SLACK, STRENGTH, STRETCHES
 
 #: cos of the largest pennation angle.
@@ -229,7 +230,7 @@ class Muscle(Force):
     @property
     def routine(self) -> Routine:  # type: ignore[override]
         """Its routine."""
-        return _routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
+        return _routine_of(self.FUNCTIONS, self._path.FUNCTIONS, self._path.listed())
 
     @property
     def along_routine(self) -> Routine:  # type: ignore[override]
@@ -404,7 +405,8 @@ class Muscle(Force):
     def contraction_at(self, state: State, length: float, speed: float) -> Contraction:
         """As `find_contraction`, at a length and speed of its path that are known."""
         i, _, x, _ = self.span
-        found = self.FUNCTIONS.contract(state.record, i, x, self.first_z, np.float64(length), np.float64(speed))
+        a = np.float64(_fiber.activation(state.record, i, x, self.first_z))
+        found = self.FUNCTIONS.contract(state.record, i, x, self.first_z, a, np.float64(length), np.float64(speed))
         return Contraction(*(float(one) for one in found))
 
     def get_fiber_length(self, state: State) -> float:
@@ -614,7 +616,8 @@ def tendon_forces(state: State, muscles: Sequence[Muscle], lengths: Array, speed
         like = SimpleNamespace(
             force_numbers=n.T[:, None], force_integers=own, z=z.T[:, None], time=np.zeros((1, 1, len(places)))
         )
-        found[places] = functions.contract(like, 0, 0, 0, lengths[places], speeds[places])[3]
+        a = _fiber.activation(like, 0, 0, 0)
+        found[places] = functions.contract(like, 0, 0, 0, a, lengths[places], speeds[places])[3]
     return found
 
 
@@ -670,12 +673,12 @@ def _measuring(functions: Functions, path: Any) -> Any:
 def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
     length, _, apply = path
     contract, stored, activation_rate = functions.contract, functions.stored, functions.activation_rate
-    before, measured = functions.num_numbers, _measuring(functions, path)
+    before, measured, contract_apart = functions.num_numbers, _measuring(functions, path), one_apart(functions.contract)
 
     @generic
     def add(model: Any, i: int, x: int, z: int) -> None:
         own_length, own_speed = measured(model, i, x)
-        found = contract(model, i, x, z, own_length, own_speed)
+        found = contract(model, i, x, z, _fiber.activation(model, i, x, z), own_length, own_speed)
         apply(model, i + HEAD, x + before + 1, -number(model, x + before) * found[3])
         if model.force_integers[i + ACTIVATES] != 0:
             store(model.z_dot, z, 0, activation_rate(model, i, x, z))
@@ -690,7 +693,7 @@ def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
     @generic
     def power(model: Any, i: int, x: int, z: int) -> Any:
         own_length, own_speed = measured(model, i, x)
-        found = contract(model, i, x, z, own_length, own_speed)
+        found = contract_apart(model, i, x, z, _fiber.activation(model, i, x, z), own_length, own_speed)
         return found[3] * found[7] - found[5] * found[2]
 
     for made in (add, energy, power):
@@ -706,7 +709,8 @@ def _make_along(functions: Functions, path: Any) -> Any:
     def along(model: Any, i: int, x: int, z: int, what: int) -> None:
         ratio, out = number(model, x + before), model.body_forces
         if what == LAW:
-            store(out, 0, 0, -contract(model, i, x, z, load(out, 0, 0), load(out, 0, 1))[3])
+            a = _fiber.activation(model, i, x, z)
+            store(out, 0, 0, -contract(model, i, x, z, a, load(out, 0, 0), load(out, 0, 1))[3])
         elif what == RATE:
             store(out, 0, 0, ratio * speed(model, i + HEAD, x + before + 1))
         else:
@@ -725,9 +729,10 @@ def _name(made: Any, contract: Any, length: Any) -> None:
 
 
 @cache
-def _routine_of(functions: Functions, path: Any) -> Routine:
+def _routine_of(functions: Functions, path: Any, listed: Any) -> Routine:
     """The routine of a kind of muscle along a kind of path: compiled when a model first has one."""
-    return by_address(*_make(functions, path), with_z=True)
+    of_one = None if listed is None else eights_of(functions, listed)
+    return by_address(*_make(functions, path), with_z=True, of_one=of_one)
 
 
 @cache

@@ -110,11 +110,10 @@ def tendon_length(model: Any, x: int, force: Any) -> Any:
 
 
 @generic
-def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any) -> Any:
     """See `base.Functions`."""
     strength, lopt, slack = number(model, x + STRENGTH), number(model, x + FIBER), number(model, x + SLACK)
     fastest, height = number(model, x + SPEED) * lopt, number(model, x + HEIGHT)
-    a = _fiber.activation(model, i, x, z)
     o = zero(length)
     if model.force_integers[i + STRETCHES] != 0:
         force = load(model.z, z + model.force_integers[i], 0) + o

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..algebra.beside import eight_rows_at, lies_beside
 from ..algebra.masks import either, in_any
 from ..algebra.scalar import bare, load, num_lanes, one, where, zero
 from ..compiling import generic
@@ -97,6 +98,11 @@ def _piece_of(model: Any, n: int, strength: Any, damping: Any, force: Any) -> An
         for piece in range(1, OF_VELOCITY):
             k = piece if in_any(force >= _start_of(model, n + PIECE * piece, strength, damping)) else k
         return _bezier.load8(model, n + PIECE * k)
+    if lies_beside(model.force_numbers):
+        place = zero(force)
+        for piece in range(1, OF_VELOCITY):
+            place = where(force >= _start_of(model, n + PIECE * piece, strength, damping), 1.0 * PIECE * piece, place)
+        return eight_rows_at(model.force_numbers, n, bare(place))
     p = _bezier.load8(model, n)
     for k in range(1, OF_VELOCITY):
         begun = force >= _start_of(model, n + PIECE * k, strength, damping)
@@ -110,11 +116,10 @@ def _start_of(model: Any, n: int, strength: Any, damping: Any) -> Any:
 
 
 @generic
-def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any) -> Any:
     """See `base.Functions`."""
     strength, lopt, slack = number(model, x + STRENGTH), number(model, x + FIBER), number(model, x + SLACK)
     fastest, damping = number(model, x + SPEED) * lopt, number(model, x + DAMPING)
-    a = _fiber.activation(model, i, x, z)
     o, whole = zero(length), one(length)
     shortest = larger(number(model, x + SHORTEST), number(model, x + ACTIVE) * lopt) + o
     if model.force_integers[i + STRETCHES] != 0:

@@ -95,10 +95,10 @@ def _behind(model: Any, x: int, length: Any) -> Any:
 
 
 @generic
-def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any) -> Any:
     """See `base.Functions`. What the limits take from the passive force counts as damping: it is no elastic force."""
     strength, lopt = number(model, x + STRENGTH), number(model, x + FIBER)
-    a, o = _fiber.activation(model, i, x, z), zero(length)
+    o = zero(length)
     l, cos = _behind(model, x, length)
     n = l / lopt
     fpe = _pieces.value(model, x + PASSIVE, OF_PASSIVE, n)

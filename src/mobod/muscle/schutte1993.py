@@ -105,11 +105,11 @@ def _cosine(model: Any, x: int, l: Any) -> Any:
 
 
 @generic
-def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any) -> Any:
     """See `base.Functions`."""
     strength, lopt, slack = number(model, x + STRENGTH), number(model, x + FIBER), number(model, x + SLACK)
     d, time = number(model, x + DAMPING), number(model, x + TIME)
-    a, o, whole = _fiber.activation(model, i, x, z), zero(length), one(length)
+    o, whole = zero(length), one(length)
     l = load(model.z, z + model.force_integers[i], 0) + o
     cos = _cosine(model, x, l)
     n = l / lopt

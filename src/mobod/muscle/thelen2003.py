@@ -95,10 +95,9 @@ def by_velocity(model: Any, x: int, v: Any) -> Any:
 
 
 @generic
-def contract(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any) -> Any:
     """See `base.Functions`."""
     strength, lopt = number(model, x + STRENGTH), number(model, x + FIBER)
-    a = _fiber.activation(model, i, x, z)
     o, whole = zero(length), one(length)
     shortest = number(model, x + SHORTEST) + o
     l = larger(load(model.z, z + model.force_integers[i], 0) + o, shortest)

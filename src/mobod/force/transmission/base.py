@@ -7,7 +7,8 @@ A new kind is a file beside this one. It provides
    in the record's scratch what the others read;
 2. a class derived from `Transmission` with these functions as ``FUNCTIONS``, whose constructor sets ``integers`` and
    ``numbers``, and ``used_functions`` where they evaluate any: a force has them before its own, and the number of the first
-   stands behind the integers. The first number of an element is the ratio, which `law` applies.
+   stands behind the integers. The first number of an element is the ratio, which `law` applies. Where what ``length`` leaves
+   is gone when that of the next element is there, forces that are computed side by side ask for what is `listed`.
 
 Power is f times the speed, whatever the kind.
 """
@@ -52,8 +53,8 @@ class Transmission(Sealed):
     """
 
     INNER = frozenset(
-        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers is_between may_jump numbers "
-        "reach serve used_functions user why_not_finite".split()
+        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers is_between listed may_jump "
+        "numbers reach serve used_functions user why_not_finite".split()
     )
 
     FUNCTIONS: ClassVar[Functions]
@@ -79,6 +80,10 @@ class Transmission(Sealed):
         """Act for a force, which has its functions before its own."""
         force.used_functions = [*self.used_functions, *force.used_functions]
         self.user = force
+
+    def listed(self) -> Functions | None:
+        """Functions that give the length, the number of rows of the list of pulls, and that list; None where there are none."""
+        return None
 
     def reach(self) -> tuple[list[int], list[int]] | None:
         """The bodies that it goes along, and those of whose mobilizers it takes coordinates; None where it may be any."""

@@ -18,9 +18,9 @@ import numpy as np
 
 from ...algebra import mat33, vec3
 from ...algebra.arrays import Array
-from ...algebra.memory import add_spatial, load3, load9, load_spatial
+from ...algebra.memory import add_spatial, load3, load9, load_spatial, store3
 from ...algebra.record import attach, call_routine
-from ...algebra.scalar import load, zero
+from ...algebra.scalar import load, store, zero
 from ...compiling import compiled, generic
 from ...decoration.rubber_band_line import End, Line
 from ...errors import ModelError
@@ -63,9 +63,11 @@ from ._stops import (
     row,
 )
 from ._taut import CURVED, MOST, RESIDUAL, TOUCHED, WIDE
-from .base import Transmission
+from .base import Functions, Transmission
 from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
 
+#: Rows of a list of pulls. A stop takes four at most, and has more numbers; so has a function of coordinates.
+MOST_PULLS = 1024
 #: How deep inside a surface a point counts as inside, in parts of the size.
 _INSIDE = 1e-9
 #: A bend whose middle moves by less than this part of its distance from the surface's center goes the same way.
@@ -153,6 +155,18 @@ def _moved(model: Any, f: int, e: int, g: Any) -> Any:
 
 
 @generic
+def _moving_pull(model: Any, f: int, stop: int) -> Any:
+    """The pull at a moving point, in its frame; its further integers, and how many there are to the next coordinate's."""
+    g, e = pull_in_frame(model, f, stop, along_of(model, f))
+    of_each = OF_MOVE
+    if model.function_integers[e + AS_OPENSIM] != 0:
+        # pieces between points of one body do not count, though the point moves, and all is a force on the first coordinate
+        g, e = pull_in_frame(model, f, stop, PULL)
+        of_each = 0
+    return g, e, of_each
+
+
+@generic
 def apply(model: Any, i: int, x: int, force: Any) -> None:
     """A force that lengthens the path, of which `length` has left the stops."""
     f = model.force_integers[i]
@@ -162,18 +176,81 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
         s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
         add_spatial(model.body_forces, b, vec3.cross(s, push), push)
         if moves(model, f, stop):
-            g, e = pull_in_frame(model, f, stop, along_of(model, f))
-            as_opensim = model.function_integers[e + AS_OPENSIM] != 0
-            if as_opensim:  # whose pieces between points of one body do not count here, though the point moves
-                g, e = pull_in_frame(model, f, stop, PULL)
+            g, e, of_each = _moving_pull(model, f, stop)
             for k in range(3):
-                c = e if as_opensim else e + OF_MOVE * k
+                c = e + of_each * k
                 slope = jet_of(model, f, e + OF_MOVE * k)[1]
                 where_to = model.function_integers[c], model.function_integers[c + 1]
                 one_coordinate.push_on(model, where_to[0], where_to[1], -force * g[k] * slope)
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         one_coordinate.push_on(model, b, which, force * slope)
+
+
+@generic
+def number_of_pulls(model: Any, i: int) -> int:
+    """The number of rows that `list_pulls` needs at most. Integers as `length`'s."""
+    f = model.force_integers[i]
+    found = number_of_coordinates(model, f)
+    for stop in range(number_of_stops(model, f)):
+        found += 4 if moves(model, f, stop) else 1
+    return found
+
+
+@generic
+def list_pulls(model: Any, i: int, pulls: Any, end: int) -> Any:
+    """The rate of the length, and what a unit of tension does, as rows of *pulls* from *end* on; where these end.
+
+    A row is a body, -1, and the moment and force on it; or a body, the number of a coordinate, and the force on that. For one
+    state of float64, of which `length` has left the stops.
+    """
+    f = model.force_integers[i]
+    total, column = zero(load(model.time, 0, 0)), along_of(model, f)
+    for stop in range(number_of_stops(model, f)):
+        b = body_of(model, f, stop)
+        w, v = load_spatial(model.V_GB, b)
+        s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
+        total = total - vec3.dot(get3(model, row(stop) + column), vec3.add(v, vec3.cross(w, s)))
+        pull = get3(model, row(stop) + PULL)
+        store(pulls, end, 0, 1.0 * b)
+        store(pulls, end, 1, -1.0)
+        store3(pulls, end, 2, vec3.cross(s, pull))
+        store3(pulls, end, 5, pull)
+        end += 1
+        if moves(model, f, stop):
+            g, e = pull_in_frame(model, f, stop, column)
+            first, second = _moved(model, f, e, g[0]), _moved(model, f, e + OF_MOVE, g[1])
+            total = total - (first + second + _moved(model, f, e + 2 * OF_MOVE, g[2]))
+            g, e, of_each = _moving_pull(model, f, stop)
+            for k in range(3):
+                c = e + of_each * k
+                slope = jet_of(model, f, e + OF_MOVE * k)[1]
+                end = _list_one(model, model.function_integers[c], model.function_integers[c + 1], g[k] * slope, pulls, end)
+    for k in range(number_of_coordinates(model, f)):
+        b, which, slope = coordinate_of(model, f, k)
+        total = total + slope * one_coordinate.rate_of(model, b, which)
+        end = _list_one(model, b, which, -slope, pulls, end)
+    return total, end
+
+
+@generic
+def _list_one(model: Any, b: int, which: int, force: Any, pulls: Any, end: int) -> int:
+    store(pulls, end, 0, 1.0 * b)
+    store(pulls, end, 1, 1.0 * which)
+    store(pulls, end, 2, force)
+    return end + 1
+
+
+@generic
+def pull_listed(model: Any, pulls: Any, first: int, end: int, tension: Any) -> None:
+    """Let a tension act as `list_pulls` has listed it."""
+    for k in range(first, end):
+        b, which = int(load(pulls, k, 0)), int(load(pulls, k, 1))
+        if which < 0:
+            moment, force = vec3.scale(tension, load3(pulls, k, 2)), vec3.scale(tension, load3(pulls, k, 5))
+            add_spatial(model.body_forces, b, moment, force)
+        else:
+            one_coordinate.push_on(model, b, which, tension * load(pulls, k, 2))
 
 
 @compiled
@@ -192,6 +269,11 @@ class AlongCourse(Transmission):
     """Transmission along a course: see `_course`. The force that acts along it has it as its first function."""
 
     FUNCTIONS = (length, speed, apply)
+
+    def listed(self) -> Functions | None:
+        """As `Transmission.listed`, of paths of not too many points."""
+        numbers = self.used_functions[0][0].get_argument_size()
+        return (length, number_of_pulls, list_pulls) if numbers <= MOST_PULLS else None
 
     def _own(self, state: State) -> Any:
         found = super()._own(state)
