@@ -481,6 +481,29 @@ def test_a_force_in_python_is_called_alone(make, close, derivative):
         assert_inverse(state, make.rng, close, derivative)
 
 
+@pytest.mark.filterwarnings("ignore:.*differences")
+def test_inverse_dynamics_has_forces_in_python_of_the_present_state(make, close):
+    """A state at VELOCITY that was realized elsewhere before: its record has the forces from there."""
+    model = make.tree(4, [mb.mobilizer.Pin, mb.mobilizer.Ball])
+    body = model.bodies[4]
+
+    class Pull(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            p = body.find_station_location_in_ground(state, (0.1, 0.2, 0.3))
+            body.apply_force_to_body_point(state, (0.1, 0.2, 0.3), -2.0 * np.sin(p), body_forces)
+
+    mb.force.Custom(model.forces, Pull())
+    model.made()
+    state, u_dot = model.randomize(), make.rng.normal(size=len(model.state.u))
+    expected = model.system.calc_inverse_dynamics_derivatives(state, u_dot)
+    other = model.randomize(state=state.copy())
+    other.q, other.u = state.q, state.u
+    model.system.realize(other, Stage.VELOCITY)
+    for part, whole in zip(model.system.calc_inverse_dynamics_derivatives(other, u_dot), expected, strict=True):
+        close(part, whole, 1e-8)
+    assert other.stage == Stage.VELOCITY
+
+
 def test_a_force_in_python_is_differentiated_by_what_it_depends_on_alone(make, close, derivative):
     """A wrench between two bodies, and a torque of a mobilizer's own q and u: as if it had not said so, with fewer calls.
 

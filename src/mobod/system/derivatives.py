@@ -186,6 +186,9 @@ class Differentiable(OnManifold):
         if self.takes_differences(state) and parts is None:
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
         else:
+            if self.calls_python and state.valid & _NEEDED != _NEEDED:
+                state = state.copy()
+                self.realize(state, Stage.DYNAMICS)
             self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
             by_q, by_u = (whole or sweep_for(self, state)).residual(state, given)
         if whole is not None and parts is not None:
