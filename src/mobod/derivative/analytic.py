@@ -269,6 +269,8 @@ class Whole(Sweep):
         self.num_blocks = plan.num_blocks + 2
         #: Records of Duals that have had other than the tree's parameters.
         self._departed: set[int] = set()
+        #: Of parts in Python, by number and body, the directions of the body that have mattered, see `parts_in_python`.
+        self.mattered: dict[tuple[int, int], set[int]] = {}
         #: States for differences, which nobody uses now.
         self.moved: list[State] = []
         addresses = (

@@ -79,13 +79,22 @@ def _crossed(w: Array) -> Array:
     return np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
 
 
-def displaced(start: Sequence[Array], changes: Array) -> tuple[Array, Array, Array, Array]:
-    """Rows of bodies, or of one, turned about its origin, shifted, and with other velocities, by twelve numbers a row."""
+def displaced(start: Sequence[Array], changes: Array, turn: Array) -> tuple[Array, Array, Array, Array]:
+    """Rows of bodies, or of one, turned about its origin, shifted, and with other velocities, by twelve numbers a row.
+
+    *turn* are the `turns` of these.
+    """
     R, p, com, V = start
+    turned, centers = turn @ R.reshape(-1, 3, 3), turn @ com.reshape(-1, 3, 1)
+    return turned.reshape(-1, 9), p + changes[:, 3:6], centers[:, :, 0], V + changes[:, 6:]
+
+
+def turns(changes: Array) -> Array:
+    """Rotations about the first three of each row's numbers ``(n, 3, 3)``."""
     half = 0.5 * changes[:, :3]
     a = np.zeros((len(half), 3, 3))  # the matrix of a cross product
     a[:, 2, 1], a[:, 0, 2], a[:, 1, 0] = half.T
     a -= np.swapaxes(a, 1, 2)
-    turn = _ONE + 2.0 / (1.0 + (half * half).sum(axis=1)[:, None, None]) * (a + a @ a)  # up to the third power of the angle
-    turned, centers = turn @ R.reshape(-1, 3, 3), turn @ com.reshape(-1, 3, 1)
-    return turned.reshape(-1, 9), p + changes[:, 3:6], centers[:, :, 0], V + changes[:, 6:]
+    # up to the third power of the angle
+    found: Array = _ONE + 2.0 / (1.0 + (half * half).sum(axis=1)[:, None, None]) * (a + a @ a)
+    return found

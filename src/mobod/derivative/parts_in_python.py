@@ -31,7 +31,7 @@ from ..value.level import Level
 from ..value.stage import Stage
 from .coordinates import has_rates
 from .equations import solve
-from .motion_of_bodies import MotionOfBodies, displaced
+from .motion_of_bodies import MotionOfBodies, displaced, turns
 
 Numbers = npt.NDArray[np.int64]
 #: The step of central differences of numbers of size one: truncation and rounding are near 2e-11 of derivatives of order one.
@@ -112,8 +112,8 @@ def of_parts(system: Any, state: State, parts: Parts, names: tuple[str, ...], wh
     moved = _Moved(system, state, whole)
     found = {name: np.zeros((moved.size, sizes[name])) for name in names}
     everything = {name: np.arange(sizes[name]) for name in names}
-    for part in acting:  # one by one: beside a stiff one, what another lacks would be too little to be seen
-        moved.take(part)
+    for number, part in enumerate(acting):  # one by one: beside a stiff one, what another lacks would be too little to be seen
+        moved.take(part, number)
         if part.inputs is None:
             moved.add_all(found, everything)
             continue
@@ -182,6 +182,7 @@ class _Moved:
     """
 
     _part: _Part
+    _number: int
     _here: Array
     _held: list[int]
 
@@ -199,6 +200,7 @@ class _Moved:
             other.record.buffer[:] = state.record.buffer
             other.stage_number, other.valid = state.stage_number, state.valid
         self._other = other
+        self._ways: dict[str, Moving] = {}
         self._split, num_rows = 6 * tree.nb, tree.counts["num_rows"]
         self.size = 2 * tree.nu + num_rows
         self._pushed, self._on_particles = np.zeros(self._split + self.size), np.zeros((tree.num_particles, 3))
@@ -227,16 +229,16 @@ class _Moved:
     def _motion(self) -> MotionOfBodies:
         return self._whole.motion_of_bodies(self.state, self._u_dot, self._A)
 
-    def take(self, part: _Part) -> None:
-        """Let this be the one that is called."""
-        self._part = part
+    def take(self, part: _Part, number: int) -> None:
+        """Let this be the one that is called, by its number among all."""
+        self._part, self._number = part, number
         self._realize()
         self._here = self._apply().copy()
 
     def add(self, found: dict[str, Array], bodies: Sequence[int], chosen: dict[str, Numbers]) -> None:
         """Add derivatives by the motion of some bodies, and by what is *chosen* of each variable while they are held."""
         moving = [
-            Moving(self.state, name, which)
+            self._moving(name, which)
             for name, which in chosen.items()
             if len(which) and not (name in ("u", "z") and self._part.by_positions)
         ]
@@ -309,7 +311,7 @@ class _Moved:
         """As `add`, unless two calls along a direction of all q and u say that more is read: then by *everything*."""
         trial = {name: np.zeros_like(array) for name, array in found.items()}
         self.add(trial, bodies, chosen)
-        ways = [Moving(self.state, name, everything[name]) for name in ("q", "u")]
+        ways = [self._moving(name, everything[name]) for name in ("q", "u")]
         is_, size = np.zeros(self.size), np.zeros(self.size)
         for one in ways:
             is_ += trial[one.name] @ one.apart
@@ -323,6 +325,13 @@ class _Moved:
             self.add(found, (), everything)
 
     # ------------------------------------------------------------------------------------------ inside
+
+    def _moving(self, name: str, which: Numbers) -> Moving:
+        """The variable, made once while the same is chosen."""
+        found = self._ways.get(name)
+        if found is None or found.chosen is not which:
+            found = self._ways[name] = Moving(self.state, name, which)
+        return found
 
     def _apply(self, faster: bool = False) -> Array:
         """All that the part gives now, until the next call; as bodies move *faster*, not what that leaves as it is."""
@@ -401,7 +410,8 @@ class _Moved:
         start, along = [row.copy() for row in self._rows], _apart(12)
 
         def at(change: Array) -> Array:
-            for row, values in zip(self._rows, displaced(start, change[:, None] * along), strict=True):
+            changes = change[:, None] * along
+            for row, values in zip(self._rows, displaced(start, changes, turns(changes)), strict=True):
                 row[:] = values
             return self._apply()
 
@@ -419,9 +429,8 @@ class _Moved:
         start = [row.copy() for row in rows]
         steps = np.concatenate([np.full(3, _STEP), *(_STEP * np.cbrt(np.maximum(1.0, np.abs(start[i]))) for i in (1, 3))])
         n = 6 if self._part.by_positions else 12
-        together = np.repeat(np.eye(n // _OF_BODY, 12 // _OF_BODY), _OF_BODY, axis=1) * _apart(12)
-        changes = np.concatenate([np.eye(n, 12), -np.eye(n, 12), together])
-        faster, moved = np.abs(changes[:, :6]).max(axis=1) == 0.0, displaced(start, changes * steps)
+        changes, turn, faster = _directions(n)
+        moved, before = displaced(start, changes * steps, turn), self._whole.mattered.setdefault((self._number, b), set())
 
         def at(i: int) -> Array:
             for row, values in zip(rows, moved, strict=True):
@@ -429,15 +438,25 @@ class _Moved:
             return self._apply(bool(faster[i]))
 
         found = np.zeros((len(self._here), 12))
-        for part in range(len(together)):
-            if not np.array_equal(at(2 * n + part), self._here):
-                for k in range(_OF_BODY * part, _OF_BODY * (part + 1)):
+        for part in range(n // _OF_BODY):
+            if part in before or not np.array_equal(at(2 * n + part), self._here):  # what has mattered once is not tried first
+                own = slice(_OF_BODY * part, _OF_BODY * (part + 1))
+                for k in range(own.start, own.stop):
                     found[:, k] = at(k)
                     found[:, k] = (found[:, k] - at(n + k)) / (2.0 * steps[k])
+                (before.add if found[:, own].any() else before.discard)(part)
         for row, values in zip(rows, start, strict=True):
             row[:] = values
         slopes = self._generalized(found)
         return slopes[:, :6], slopes[:, 6:]
+
+
+@functools.lru_cache
+def _directions(n: int) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
+    """Steps of a body along *n* directions, back, and along several together; their turns; and which leave its pose."""
+    together = np.repeat(np.eye(n // _OF_BODY, 12 // _OF_BODY), _OF_BODY, axis=1) * _apart(12)
+    changes = np.concatenate([np.eye(n, 12), -np.eye(n, 12), together])
+    return changes, turns(_STEP * changes), np.abs(changes[:, :6]).max(axis=1) == 0.0
 
 
 class Moving:
