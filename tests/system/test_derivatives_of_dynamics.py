@@ -482,6 +482,27 @@ def test_a_force_in_python_is_called_alone(make, close, derivative):
 
 
 @pytest.mark.filterwarnings("ignore:.*differences")
+@pytest.mark.parametrize("says", [False, True])
+def test_a_force_in_python_that_acts_on_ground(says, make, close, derivative):
+    """Ground is among the bodies that it pushes, or names, and does not move."""
+    model = make.tree(6, [mb.mobilizer.Free, mb.mobilizer.Ball, mb.mobilizer.Universal])
+    ground, body = model.matter.ground, model.bodies[6]
+
+    class Pull(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            pull = -2.0 * np.sin(body.find_station_location_in_ground(state, (0.1, 0.2, 0.3)))
+            body.apply_force_to_body_point(state, (0.1, 0.2, 0.3), pull, body_forces)
+            ground.apply_force_to_body_point(state, (0.4, 0.0, 0.1), -pull, body_forces)
+
+        def depends_only_on(self):
+            return ((ground, body), ()) if says else None
+
+    mb.force.Custom(model.forces, Pull())
+    model.made()
+    assert_forward(model.randomize(), close, derivative)
+
+
+@pytest.mark.filterwarnings("ignore:.*differences")
 def test_inverse_dynamics_has_forces_in_python_of_the_present_state(make, close):
     """A state at VELOCITY that was realized elsewhere before: its record has the forces from there."""
     model = make.tree(4, [mb.mobilizer.Pin, mb.mobilizer.Ball])

@@ -252,7 +252,7 @@ class _Moved:
             found[one.name][:, one.chosen] += slopes
             self._rest([one])
         for b in bodies:
-            if b == self._part.ancestor:
+            if 0 < b == self._part.ancestor:
                 self._add_turned(found, b)
             elif self._J[6 * b : 6 * b + 6].any():
                 self._add_body(found, b)
@@ -421,7 +421,7 @@ class _Moved:
             found = self._that_matter(at, steps, (_TOGETHER, 1))
         for row, values in zip(self._rows, start, strict=True):
             row[:] = values
-        return [int(b) for b in found]
+        return [int(b) for b in found if b > 0]
 
     def _with_body(self, b: int) -> tuple[Array, Array]:
         """Derivatives as a body turns about its origin and is shifted, and as its velocities change; nothing else moves."""
