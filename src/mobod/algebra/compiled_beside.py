@@ -91,7 +91,7 @@ def _lower_put(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _beside(typ: Any) -> bool:
-    return isinstance(typ, types.BaseNamedTuple) and typ.instance_class is beside.RowsBeside
+    return isinstance(typ, types.NamedTuple) and typ.instance_class is beside.RowsBeside
 
 
 @infer_global(beside.lies_beside)
