@@ -551,3 +551,20 @@ def test_a_law_in_numpys_manner_is_compiled_for_ensembles_as_for_controllers(rec
     with pytest.raises(mb.ModelError, match="return 2 numbers"):
         ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
         ensemble.simulate(0.1, controller=lambda q: q[:1])
+
+
+@pytest.mark.parametrize(
+    ("by_steps", "asked"), [(True, "contact_wrenches"), (False, "contacts.floor.ball.friction"), (False, "u_dot")]
+)
+def test_what_friction_is_part_of_that_rows_do_not_tell_is_refused(by_steps, asked):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.CompliantContactSubsystem(system, friction="stribeck" if by_steps else "bristle")
+    rubber = mb.contact.Material(1e5, dissipation=0.5)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), rubber, name="floor"))
+    ball = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))))
+    ball.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), rubber, name="ball"))
+    ensemble = mb.Ensemble(system, 2)
+    integrator = mb.integrator.TimeStepping(system, fixed_step_size=0.002) if by_steps else None
+    with pytest.raises(ValueError, match="are not in its rows; record it of one state"):
+        ensemble.simulate(0.01, integrator=integrator, record=[asked])

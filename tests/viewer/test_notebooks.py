@@ -142,6 +142,14 @@ def test_motions_are_compared_in_a_cell_with_a_graph_of_what_was_recorded():
     assert about["curves"][about["curve"]] == "reactions.lower.fy" and about["motions"] == 2
     assert {"energy", "upper", "speed of lower", "reactions.upper.mz"} <= set(about["curves"]) and "height:300px" in page
     assert "reactions.lower.fy: force" in about["curve_titles"]
+    for asked, curve in (
+        ("u.lower", "speed of lower"),
+        ("q.upper", "upper"),
+        ("quantity.reactions.upper.mz", "reactions.upper.mz"),
+    ):
+        page = html.unescape(one.show(quantity=asked)._repr_html_())  # as tables call them
+        about = json.loads(re.search(r'id="about">(.*?)</script>', page, re.DOTALL).group(1))
+        assert about["curves"][about["curve"]] == curve
     page = html.unescape(one.show(quantity="reactions.lower.fy", units=("kg", "m", "s"))._repr_html_())
     titles = json.loads(re.search(r'id="about">(.*?)</script>', page, re.DOTALL).group(1))["curve_titles"]
     wanted = {"energy (J)", "lower: angle (rad)", "speed of upper: angular speed (rad/s)", "reactions.lower.mz: moment (N m)"}

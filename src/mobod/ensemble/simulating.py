@@ -27,7 +27,7 @@ from ..measure.memory import Memory
 from ..simulation.event_log import EventLog
 from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import EXTENSIONS, FileRows, import_h5py
-from ..simulation.quantities import QUANTITY, Recording
+from ..simulation.quantities import QUANTITY, Recording, of_contacts, wholes_among
 from ..simulation.run import integrator_settings
 from ..simulation.simulate import describe, report_times
 from ..state.resources import Settings
@@ -62,6 +62,8 @@ _EXPLAINED = 8
 #: So many failed error tests let one look for paths that jump: at a jump steps fail one after another.
 _MANY_FAILURES = 4
 _ENDED = "terminate became positive"
+#: What friction that sticks is part of, beside the contacts.
+_BY_FRICTION = {"u_dot", "mobility_forces", "motion_forces", "motion_power", "reactions", "constraint_forces"}
 #: What states are that have not come to their ends, after Ctrl-C.
 _ON_THEIR_WAY = layout.WAITS, layout.SUSPECT, layout.CALLED
 #: What lanes are told of which states to run, and how these go on.
@@ -183,7 +185,7 @@ class Simulating(Stepping):
         if observe is not None:
             try_observer(observe, template)
         if record is not None:
-            _check_recorded(Recording(self._system, template, record), record, template, control is not None)
+            _check_recorded(Recording(self._system, template, record), record, template, control is not None, made)
         run = _Run(self, made, times, _file(record_to), progress, (control, ends), tangents)
         if run.lanes is None and tangents is None:
             given = {"controller": control, "terminate": ends}
@@ -455,10 +457,19 @@ def _quantities(motions: EnsembleTrajectory, record: Any) -> dict[str, Array]:
     return found
 
 
-def _check_recorded(recording: Recording, record: Any, state: State, is_driven: bool) -> None:
+def _check_recorded(recording: Recording, record: Any, state: State, is_driven: bool, integrator: Integrator) -> None:
     """Refuse to record what rows of variables do not tell; *is_driven* says that a function drives the states."""
     if recording.tables:
         raise ValueError("record of an ensemble cannot have 'contacts', of which there is any number a time")
+    lost, what = of_contacts(record), "TimeStepping, whose impulses"
+    if not integrator.steps_contacts:
+        bent = bool(state.tree.counts["bristle_rows"])
+        lost, what = (lost | (wholes_among(record) & _BY_FRICTION) if bent else set()), "friction='bristle', whose bristles"
+    if lost:
+        raise ValueError(
+            f"record of an ensemble cannot have {min(lost)!r} of {what} are not in its rows; record it of one state, by "
+            "mobod.simulate"
+        )
     asked = record.values() if isinstance(record, Mapping) else record if isinstance(record, Iterable) else [record]
     for one in asked:
         if isinstance(one, Measure) and _remembers(one):

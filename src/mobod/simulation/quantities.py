@@ -135,6 +135,17 @@ def quantity_by_name(
     return lambda state: np.reshape(np.ravel(value(state))[places], shape)
 
 
+def wholes_among(record: Mapping[str, Any] | Iterable[Any] | None) -> set[str]:
+    """The named quantities that are asked for, whole or in part."""
+    asked = record.values() if isinstance(record, Mapping) else [record] if isinstance(record, str) else record or ()
+    return {one.removeprefix(QUANTITY).partition(".")[0] for one in asked if isinstance(one, str)}
+
+
+def of_contacts(record: Mapping[str, Any] | Iterable[Any] | None) -> set[str]:
+    """Those among them that are of contacts."""
+    return wholes_among(record) & set(NAMED_OF_CONTACTS | NAMED_TABLES)
+
+
 class Recording:
     """Quantities and bodies that are recorded, and how their rows are made.
 
@@ -175,7 +186,7 @@ class Recording:
         if self._scratch.stage < Stage.MODEL and record is not None:
             system.realize_model(self._scratch)
         #: Whether contacts are those of steps, by their impulses, and not by the materials' law.
-        self._of_steps = isinstance(integrator, TimeStepping) and _asks_for_contacts(record)
+        self._of_steps = isinstance(integrator, TimeStepping) and bool(of_contacts(record))
         self.quantities = _quantities(system, self._scratch, record, self._contact_rows if self._of_steps else None)
         #: Those that are tables.
         self.tables = {name: self.quantities.pop(name) for name in _tables_among(record)}
@@ -342,13 +353,6 @@ def _tables_among(record: Mapping[str, Any] | Iterable[Any] | None) -> list[str]
         record = [record]
     asked = record.values() if isinstance(record, Mapping) else record
     return [name for name in NAMED_TABLES if any(isinstance(one, str) and one == name for one in asked)]
-
-
-def _asks_for_contacts(record: Mapping[str, Any] | Iterable[Any] | None) -> bool:
-    """True if one of the quantities that are asked for is of contacts."""
-    asked = record.values() if isinstance(record, Mapping) else [record] if isinstance(record, str) else record or ()
-    wholes = {one.removeprefix(QUANTITY).partition(".")[0] for one in asked if isinstance(one, str)}
-    return not wholes.isdisjoint(NAMED_OF_CONTACTS | NAMED_TABLES)
 
 
 def _name_of(one: Any) -> str:
