@@ -346,3 +346,38 @@ def test_records_of_forces_between_points_are_opensims(tmp_path):
     assert list(found.labels) == [labels.get(i) for i in range(labels.size())]
     row = [found[label][2] for label in found.labels]
     assert_allclose(row, [values.get(i) for i in range(values.size())], atol=1e-12)
+
+
+def _prescribed(name, in_ground, point_in_ground, *given):
+    made = ""
+    for k, what in enumerate(("force", "point", "torque")):
+        lines = "".join(
+            f"<LinearFunction><coefficients>{k + 1} {0.3 * j - 0.2}</coefficients></LinearFunction>" for j in range(3)
+        )
+        made += f'<FunctionSet name="{what}Functions"><objects>{lines if what in given else ""}</objects></FunctionSet>'
+    flags = f"<pointIsGlobal>{point_in_ground}</pointIsGlobal><forceIsGlobal>{in_ground}</forceIsGlobal>".lower()
+    return f'<PrescribedForce name="{name}"><socket_frame>/bodyset/a</socket_frame>{flags}{made}</PrescribedForce>'
+
+
+def test_records_of_prescribed_forces_are_opensims(tmp_path):
+    """Force and torque in Ground, the point in the body, though labels say otherwise; nothing of what has no functions."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    whole = "force", "point", "torque"
+    forces = _prescribed("all", True, False, *whole) + _prescribed("one", False, False, "force")
+    forces += _prescribed("turn", False, True, "torque") + _prescribed("far", False, True, *whole)
+    text = re.sub("<ForceSet>.*</ForceSet>", f"<ForceSet><objects>{forces}</objects></ForceSet>", POINTS, flags=re.DOTALL)
+    (tmp_path / "two.osim").write_text(text)
+    theirs, ours = opensim.Model(str(tmp_path / "two.osim")), mb.load_osim(tmp_path / "two.osim")
+    now = theirs.initSystem()
+    now.setTime(0.4)
+    theirs.realizeAcceleration(now)
+    found = mb.biomechanics.forces_over(ours, mb.Table(np.linspace(0.0, 1.0, 6), {"q": np.full(6, 0.4)}))
+    labels, values = [], []
+    for name in ("all", "one", "turn", "far"):
+        one = opensim.PrescribedForce.safeDownCast(theirs.getForceSet().get(name))
+        record = one.getRecordLabels(), one.getRecordValues(now)
+        labels += [record[0].get(i) for i in range(record[0].size())]
+        values += [record[1].get(i) for i in range(record[1].size())]
+    assert list(found.labels) == labels and len(labels) == 24
+    assert_allclose([found[label][2] for label in labels], values, atol=1e-12)

@@ -15,6 +15,7 @@ from ..algebra.arrays import Array
 from ..force import Actuator
 from ..importer.external_loads import text_of
 from ..importer.model import Model
+from ..importer.osim.elements.pushes import PrescribedForce
 from ..importer.xml_element import Element
 from ..muscle import Muscle
 from ..state.state import State
@@ -115,6 +116,8 @@ def _record(model: Model, name: str, one: Any, element: Element) -> Record | Non
     label = name + _ENDS.get(element.tag, "")
     if element.tag == "Blankevoort1991Ligament":
         return _ligament(name, one, element)
+    if isinstance(one, PrescribedForce):
+        return _prescribed(name, one, element)
     if can_act(one):
         return Record([label], lambda state: [act(one, state)[0]])
     if hasattr(one, "get_which_q"):
@@ -144,6 +147,22 @@ def _ligament(name: str, one: Any, element: Element) -> Record:
 
     ends = ("force_total", "length", "lengthening_speed", "strain", "strain_rate")
     return Record([f"{name}.{end}" for end in ends], find)
+
+
+def _prescribed(name: str, one: PrescribedForce, element: Element) -> Record:
+    """Those of force, point and torque that there are: the point in the force's frame, the others in Ground."""
+    is_in_ground = text_of(element, "forceIsGlobal") in ("", "true", "1")
+    head = "ground" if is_in_ground else text_of(element, "socket_frame").rpartition("/")[2]
+    b, given = one.default_integers[0], list(one.given)
+
+    def find(state: State) -> Array:
+        place, force = one.calc_push(state)
+        R = state.R_GB[b] @ np.asarray(one.frame)[:3, :3]
+        origin = state.record.p_GB[b, :3].ravel() + state.R_GB[b] @ np.asarray(one.frame)[:3, 3]
+        return np.array([force, R.T @ (place - origin), one.calc_torque(state)])[given].ravel()
+
+    ends = np.array([[f"{what}{axis}" for axis in "xyz"] for what in ("f", "p", "torque_")])[given].ravel()
+    return Record([f"{head}_{name}_{end}" for end in ends], find)
 
 
 def _between_points(one: Any, heads: list[str]) -> Record:

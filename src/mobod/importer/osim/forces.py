@@ -365,6 +365,7 @@ def _prescribed(build: Building, item: Item, name: str) -> Made:
     force_in = ground if item.flag("forceIsGlobal", True) else own
     zero: Function = function.Constant(0.0, 1)
     functions: list[Function] = []
+    given = []
     for tag in ("forceFunctions", "pointFunctions", "torqueFunctions"):
         held = _function_set(item, tag)
         if len(held) not in (0, 3):
@@ -372,7 +373,9 @@ def _prescribed(build: Building, item: Item, name: str) -> Made:
         if tag == "pointFunctions" and not held:
             point_in = own
         functions += [_of_one(make_function(one)) for one in held] or [zero] * 3
-    return _made(build, pushes.PrescribedForce, own[0], functions, force_in, point_in)
+        given.append(len(held) == 3)
+    told = {"frame": own[1], "given": tuple(given)}
+    return _made(build, pushes.PrescribedForce, own[0], functions, force_in, point_in, **told)
 
 
 def _function_set(item: Item, tag: str) -> list[Item]:

@@ -213,8 +213,13 @@ class PrescribedForce(Force):
         Of time: the force, the point where it acts, and the torque.
     force_in, point_in : (MobilizedBody, Transform)
         The frames in whose axes force and torque are, and in which the point is: each a body and where on it.
+    frame : Transform, optional
+        Of the body on which it acts: what records tell the point in.
+    given : three bool
+        Whether force, point and torque have functions: what records tell.
     """
 
+    INNER = frozenset({"calc_torque", "frame", "given"})
     routine: Routine | None = by_address(add_prescribed)
 
     def __init__(
@@ -225,10 +230,13 @@ class PrescribedForce(Force):
         force_in: tuple[MobilizedBody, Transform],
         point_in: tuple[MobilizedBody, Transform],
         *,
+        frame: Transform | None = None,
+        given: tuple[bool, bool, bool] = (True, True, True),
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.frame, self.given = Transform() if frame is None else frame, given
         bodies = body, force_in[0], point_in[0]
         self.default_integers = [body_index(forces, "a body", one) for one in bodies]
         X, Y = np.asarray(force_in[1]), np.asarray(point_in[1])
@@ -243,3 +251,9 @@ class PrescribedForce(Force):
         R_GB, p_GB = state.R_GB, state.record.p_GB
         station = frames[18:21] + frames[9:18].reshape(3, 3) @ values[3:6]
         return p_GB[d, :3].ravel() + R_GB[d] @ station, R_GB[c] @ frames[:9].reshape(3, 3) @ values[:3]
+
+    def calc_torque(self, state: State) -> Array:
+        """The torque, in Ground."""
+        values = np.array([one.calc_value([state.time]) for one, _ in self.used_functions[6:9]])
+        turned: Array = state.R_GB[self.default_integers[1]] @ np.array(self.default_numbers[:9]).reshape(3, 3) @ values
+        return turned
