@@ -422,3 +422,11 @@ def test_tendons_far_out_of_balance_are_told_of(capsys):
     assert "the tendon of 'bifemsh_r' begins with" in said and "--equilibrate" in said
     assert main([*asked, "--equilibrate"]) == 0
     assert "begins with" not in capsys.readouterr().out
+
+
+def test_pictures_of_files_have_units(tmp_path):
+    page, picture = tmp_path / "motion.html", tmp_path / "motion.svg"
+    assert main(["simulate", "panda", "--time", "0.1", "--replay", str(page), "--plot", str(picture), "--quiet"]) == 0
+    assert "energy (J)" in page.read_text()
+    assert main(["simulate", "four_bar", "--time", "0.1", "--replay", str(page), "--quiet"]) == 0
+    assert "energy (J)" not in page.read_text()  # a system of Python's may have any units

@@ -15,7 +15,7 @@ from typing import Any
 from ..compiling import get_ready
 from ..errors import CommandError, MobodError
 from ..importer.model import Model
-from ..importer.named_models import Loaded, list_examples, summarize
+from ..importer.named_models import UNITS_OF_FILES, Loaded, list_examples, summarize
 from ..integrator import Integrator
 from ..simulation.events import Event, Events
 from ..simulation.trajectory import Trajectory
@@ -209,6 +209,7 @@ def _tell_events(events: Events) -> list[str]:
 
 
 def _write_results(trajectory: Trajectory, options: argparse.Namespace, model: Model | None) -> Iterator[tuple[Path, str]]:
+    units = None if model is None else UNITS_OF_FILES
     if options.output is not None and options.output.suffix.lower() == STATES and model is not None:
         from ..biomechanics.states import states_table
         from ..motion_data import write_sto
@@ -221,7 +222,7 @@ def _write_results(trajectory: Trajectory, options: argparse.Namespace, model: M
     if options.plot is not None:
         recorded = trajectory.quantity_columns()
         drawn = [name for name in options.quantities if any(f"{one}.".startswith((f"{name}.", f"{name}[")) for one in recorded)]
-        trajectory.plot(options.plot, quantities=drawn)
+        trajectory.plot(options.plot, quantities=drawn, units=units)
         yield options.plot, "plot"
     if options.animate is not None:
         with shown(not options.quiet and _is_installed("tqdm"), None, "pictures", "animation: ") as progress:
@@ -231,7 +232,10 @@ def _write_results(trajectory: Trajectory, options: argparse.Namespace, model: M
         from ..viewer.gltf_file import FORMATS
 
         is_gltf = options.replay.suffix.lower() in FORMATS
-        (trajectory.save_gltf if is_gltf else trajectory.save_html)(options.replay)
+        if is_gltf:
+            trajectory.save_gltf(options.replay)
+        else:
+            trajectory.save_html(options.replay, units=units)
         yield options.replay, "replay"
 
 

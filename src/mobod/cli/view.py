@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CommandError, MobodError
-from ..importer.named_models import Loaded, find_examples
+from ..importer.named_models import UNITS_OF_FILES, Loaded, find_examples
 from .starting import load_and_start
 
 if TYPE_CHECKING:
@@ -49,7 +49,8 @@ def run_view(options: argparse.Namespace) -> None:
     elif options.of is not None:
         raise CommandError(f"--of is for a motion's file, {', '.join(_MOTIONS)}; {model} is none")
     loaded = load_and_start(model, options)
-    where = {"port": options.port, "open_browser": not options.no_browser, "title": loaded.name}
+    units = None if loaded.model is None else UNITS_OF_FILES
+    where = {"port": options.port, "open_browser": not options.no_browser, "title": loaded.name, "units": units}
     if motion is not None:
         from ..simulation.trajectory import Trajectory
 

@@ -30,6 +30,10 @@ _ENDINGS = (".py", ".urdf", ".osim", ".sdf", ".mjcf")
 EXAMPLES = Path(__file__).parent.parent / "examples"
 
 
+#: Of mass, length and time, in URDF, SDF and OpenSim's files, and as a rule in MJCF.
+UNITS_OF_FILES = "kg", "m", "s"
+
+
 @dataclass
 class Loaded:
     """A model, ready to be simulated.
