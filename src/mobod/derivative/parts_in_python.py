@@ -44,6 +44,7 @@ _CALLS_OF_BODY, _CALLS_OF_SEARCH = 28, 16
 _AGREED = 1e-6
 #: Hooks that what a part computes may depend on.
 _HOOKS = ("realize_time", "realize_position", "realize_velocity")
+_ONE = np.eye(3)
 
 
 class Parts(NamedTuple):
@@ -407,11 +408,11 @@ class _Moved:
     def _bodies_that_matter(self) -> list[int]:
         """Bodies whose motion is read."""
         nb = self.state.tree.nb
-        start, along = [row.copy() for row in self._rows], _apart(12)
+        start, turn = [row.copy() for row in self._rows], _turns_of(nb)
 
         def at(change: Array) -> Array:
-            changes = change[:, None] * along
-            for row, values in zip(self._rows, displaced(start, changes, turns(changes)), strict=True):
+            turned = np.where(change[:, None, None] != 0.0, turn, _ONE)
+            for row, values in zip(self._rows, displaced(start, change[:, None] * _apart(12), turned), strict=True):
                 row[:] = values
             return self._apply()
 
@@ -437,17 +438,18 @@ class _Moved:
                 row[:] = values[i]
             return self._apply(bool(faster[i]))
 
-        found = np.zeros((len(self._here), 12))
+        found = np.zeros((12, len(self._here)))
         for part in range(n // _OF_BODY):
             if part in before or not np.array_equal(at(2 * n + part), self._here):  # what has mattered once is not tried first
                 own = slice(_OF_BODY * part, _OF_BODY * (part + 1))
                 for k in range(own.start, own.stop):
-                    found[:, k] = at(k)
-                    found[:, k] = (found[:, k] - at(n + k)) / (2.0 * steps[k])
-                (before.add if found[:, own].any() else before.discard)(part)
+                    found[k] = at(k)
+                    found[k] -= at(n + k)
+                (before.add if found[own].any() else before.discard)(part)
         for row, values in zip(rows, start, strict=True):
             row[:] = values
-        slopes = self._generalized(found)
+        found /= 2.0 * steps[:, None]
+        slopes = self._generalized(found.T)
         return slopes[:, :6], slopes[:, 6:]
 
 
@@ -457,6 +459,12 @@ def _directions(n: int) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
     together = np.repeat(np.eye(n // _OF_BODY, 12 // _OF_BODY), _OF_BODY, axis=1) * _apart(12)
     changes = np.concatenate([np.eye(n, 12), -np.eye(n, 12), together])
     return changes, turns(_STEP * changes), np.abs(changes[:, :6]).max(axis=1) == 0.0
+
+
+@functools.lru_cache(64)
+def _turns_of(nb: int) -> Array:
+    """Turns of bodies that are all tried together."""
+    return turns(_STEP * _apart(nb)[:, None] * _apart(12))
 
 
 class Moving:
@@ -499,8 +507,9 @@ class Moving:
             setattr(state, self.name, values)
 
 
+@functools.lru_cache(64)
 def _apart(n: int) -> Array:
-    """n numbers of size one that have nothing to do with each other."""
+    """n numbers of size one that have nothing to do with each other; nobody changes them."""
     return np.asarray(0.5 + np.modf(np.arange(1, n + 1) * np.sqrt(2.0))[0])
 
 
