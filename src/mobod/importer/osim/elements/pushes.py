@@ -243,7 +243,7 @@ class PrescribedForce(Force):
         self.default_numbers = [*X[:3, :3].ravel().tolist(), *Y[:3, :3].ravel().tolist(), *Y[:3, 3].tolist()]
         self.used_functions = [(one, [0]) for one in functions]
 
-    def calc_push(self, state: State) -> tuple[Array, Array] | None:
+    def calc_push(self, state: State) -> tuple[Array, Array]:
         """The force, and the point where it acts."""
         _, c, d = self.default_integers[:3]
         values = np.array([one.calc_value([state.time]) for one, _ in self.used_functions])
