@@ -116,3 +116,16 @@ def test_methods_of_data_frames_are_told_where_they_are(motion):
     with pytest.raises(AttributeError, match=r"no attribute 'to_csv': save\('motion.csv'\) writes files"):
         motion.to_csv("motion.csv")
     assert not hasattr(motion, "anything_else")
+
+
+@pytest.mark.parametrize("extension", ["csv", "npz"])
+def test_numbers_of_what_a_user_has_named_have_their_names_too(tmp_path, extension):
+    system, state = mb.examples.four_bar.build()
+    record = {"load": "reactions.crank", "all": "reactions", "torque": "motion_forces", "one": "reactions.crank.fx"}
+    run = mb.simulate(system, state, 0.1, record=record)
+    columns = run.quantity_columns()
+    assert {"load.fx", "load.mz", "all.rocker.fy", "torque.coupler", "one"} <= set(columns)
+    np.testing.assert_array_equal(columns["load.fx"], columns["one"])
+    np.testing.assert_array_equal(columns["load.fy"], columns["all.crank.fy"])
+    run.save(tmp_path / f"motion.{extension}")
+    assert list(mb.Trajectory.load(tmp_path / f"motion.{extension}").quantity_columns()) == list(columns)

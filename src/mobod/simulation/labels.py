@@ -14,6 +14,8 @@ from ..system.system import MultibodySystem
 XYZ = "x", "y", "z"
 WRENCH = tuple(f"{what}{axis}" for what in "mf" for axis in XYZ)
 GROUND = "ground"
+GIVEN = "numbers of "
+"""Before the name that a user has given to one of `FORMS`, or to a part of one, among the names of rows: its numbers' names."""
 FORCE_FIRST = WRENCH[3:] + WRENCH[:3]
 SPATIAL = tuple(f"{what}.{axis}" for what in ("angular", "linear") for axis in XYZ)
 
@@ -75,6 +77,9 @@ def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -
 
     *rows* has the names of ``body``, ``speed``, ``constraint`` and ``tyre``, as far as they are known.
     """
+    given = rows.get(f"{GIVEN}{name}")
+    if given is not None:
+        return list(given) if len(given) == int(np.prod(shape, dtype=int)) else None
     whole, _, part = name.partition(".")
     if part:
         own = labels(whole, whole_shape(whole, rows), rows) or []

@@ -19,7 +19,7 @@ from ..value.checks import suggest
 from ..value.stage import Stage
 from . import contact_table
 from .fingerprint import part_fingerprint
-from .labels import FORMS, labels, numbers_of, row_names, tyres_of, whole_shape
+from .labels import FORMS, GIVEN, labels, numbers_of, row_names, tyres_of, whole_shape
 from .names import speed_names
 from .table import TABLES
 
@@ -181,7 +181,7 @@ class Recording:
         bodies: bool | Iterable[Any] | None = None,
         integrator: Integrator | None = None,
     ) -> None:
-        self._system, self._integrator = system, integrator
+        self._system, self._integrator, self._record = system, integrator, record
         self._scratch = state.copy()
         if self._scratch.stage < Stage.MODEL and record is not None:
             system.realize_model(self._scratch)
@@ -217,6 +217,16 @@ class Recording:
     def fingerprint(self) -> dict[str, dict[str, str]]:
         """Of each quantity's code and attributes as they are now."""
         return {f"the quantity {name!r}": part_fingerprint(one) for name, one in self.quantities.items()}
+
+    def number_names(self) -> dict[str, list[str]]:
+        """Names of the numbers of those of `KNOWN` that go by a name of the user's, as `labels.labels` looks for them."""
+        record = self._record if isinstance(self._record, Mapping) else {}
+        rows = {**row_names(self._system), "speed": speed_names(self._system, self._scratch)}
+        asked = {str(name): one.removeprefix(QUANTITY) for name, one in record.items() if isinstance(one, str)}
+        found = {
+            name: labels(one, self.shapes[name], rows) for name, one in asked.items() if name != one and name in self.shapes
+        }
+        return {f"{GIVEN}{name}": names for name, names in found.items() if names is not None}
 
     @property
     def is_something(self) -> bool:

@@ -194,7 +194,7 @@ def simulate(
         ledger = _keep_ledger(stepper, kept, checkpoint)
     bar = _bar(float(times[0]), float(times[-1])) if progress is True else None
     about = {**describe(system, state), "body_names": recording.body_names, "surface_names": recording.surface_names}
-    about["row_names"] = row_names(system) if record else {}
+    about["row_names"] = row_names(system) | recording.number_names() if record else {}
     rows = _make_rows(record_to, kept, len(times), about)
     run = Run(stepper, times, recording, rows, ledger, progress if callable(progress) else None)
     run.watch = make_watch(system, state, view)
