@@ -19,7 +19,8 @@ from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..shape import CYLINDER, ELLIPSOID
 from ._core import _TINY, EDGE, FACE, POINT, bare3, bare9, edge_feature, end_of, face_feature, is_smooth, point_feature
-from ._rivals import ALIKE, is_alike, note
+from ._curvature import goes_over
+from ._rivals import ALIKE, WINDOW, is_alike, note
 from ._search import difference
 
 #: What decides n: a face, two edges, an edge and what is curved, curves alone, or none of these.
@@ -198,11 +199,14 @@ def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: 
 
     That is h where points a and b of both are h n apart. Beyond the ends of the side n bends on as its rim's, beyond those of
     the edge as a corner's, and there this n counts no more: where a or b is s past an end the way is (h^2 + s^2)^(1/2), so that
-    it leaves the window, see `_rivals`, without a jump, as it gets longer than that of the others.
+    it leaves the window, see `_rivals`, without a jump, as it gets longer than that of the others. So it does where a least
+    overlap of what is curved is about to end in none, as J gets less than h / 2.
     """
     b = farthest(g, Rb, pb, vec3.neg(n))
     apart = vec3.sub(farthest(f, Ra, pa, n), b)
     h = vec3.dot(n, apart) + f[3] + g[3]
+    if h > 0.0 and f[0] != FACE and g[0] != FACE and (f[0] == POINT or g[0] == POINT):
+        h = h * sqrt(1.0 + 2.0 * WINDOW * (1.0 - goes_over(2.0 * _least_bending(f, g, Ra, Rb, n, vec3.dot(n, apart)) / h)))
     side_a, side_b = A[0] == CYLINDER and f[0] == EDGE, B[0] == CYLINDER and g[0] == EDGE
     if not ((side_a or side_b) and (f[0] == EDGE or A[0] == CYLINDER) and (g[0] == EDGE or B[0] == CYLINDER)):
         return h
@@ -225,6 +229,20 @@ def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: 
         s = _past(model, B, g, k * vec3.dot(vec3.cross(e, n), apart))
         square = square + s * s
     return sqrt(square) if h > 0.0 else h
+
+
+@generic
+def _least_bending(f: Any, g: Any, Ra: Any, Rb: Any, n: Any, overlap: Any) -> Any:
+    """J of two features, one of them curved; without an edge the smaller one of two."""
+    minus = vec3.neg(n)
+    if f[0] == EDGE or g[0] == EDGE:
+        t = vec3.cross(mat33.mul_vec(Ra, f[2]) if f[0] == EDGE else mat33.mul_vec(Rb, g[2]), n)
+        return _bending(f, Ra, n, t, t) + _bending(g, Rb, minus, t, t) - overlap
+    t, u = across(bare3(n))
+    tt = _bending(f, Ra, n, t, t) + _bending(g, Rb, minus, t, t)
+    uu = _bending(f, Ra, n, u, u) + _bending(g, Rb, minus, u, u)
+    tu, half = _bending(f, Ra, n, t, u) + _bending(g, Rb, minus, t, u), 0.5 * (tt - uu)
+    return 0.5 * (tt + uu) - sqrt(half * half + tu * tu + _TINY) - overlap
 
 
 @generic
