@@ -53,12 +53,13 @@ def test_faces_at_edges_that_cross_share_smoothly(pair, way):
         (("hull", "hull"), 1711, 13),
         (("cylinder", "cylinder"), 1, 14),
         (("cylinder", "cylinder"), 2024, 55),
+        (("cylinder", "hull"), 2024, 26),
     ],
 )
 def test_directions_near_each_other_all_share_and_end_smoothly(pair, seed, way):
     """A side and a rim, a face and a rim, guessed at as one: 0.08, 0.11, 0.07, 0.06, 0.07; four of hulls: 0.06.
 
-    The last are of rims, whose least overlap ends in none: 0.16, 0.05.
+    Then two of rims, whose least overlap ends in none: 0.16, 0.05; and a side that comes to lie level: 0.05.
     """
     jump, _ = Way(scene_of(*pair), False, np.random.default_rng([seed, way])).largest_jump()
     assert jump < 0.04
@@ -117,4 +118,4 @@ def test_a_hunt_for_jumps(pair):
     if not jumping(*pair):
         assert jumps.max() < 0.04
     elif set(pair) <= {"cylinder", "brick", "hull"}:
-        assert jumps.max() < 0.4 and (jumps > 0.04).sum() <= (3 if pair == ("hull", "hull") else 6)
+        assert jumps.max() < 0.1 and (jumps > 0.04).sum() <= (1 if "hull" in pair else 0)

@@ -28,8 +28,10 @@ from ..access import (
     HERTZ,
     LAW,
     PART,
+    POINT as PLACE,
     SHAPE,
     Pair,
+    load3_lane,
     narrow_phase,
     orientation,
     origin,
@@ -164,7 +166,7 @@ def points(
     *seen* is what decides, both features, and the size of both shapes.
     """
     what, f, g, _ = seen
-    lane = pair[2]
+    lane, start, whole = pair[2], begin, rest
     begin, rest = _faces(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, rest)
     if rest <= NO_SHARE:
         return begin
@@ -173,8 +175,10 @@ def points(
     depth = vec3.dot(n, vec3.sub(a, b))
     if depth <= 0.0:
         return begin
-    point = _half_way(what, f, g, Ra, Rb, n, a, b, depth)
-    place, point = point, vec3.scale(0.0, point)
+    place = _half_way(what, f, g, Ra, Rb, n, a, b, depth)
+    if what == EDGES and begin > start and (A[0] == CYLINDER or B[0] == CYLINDER):
+        place = vec3.add_scaled(place, 1.0 - rest / whole, vec3.sub(_middle(model, start, begin, lane), place))
+    point = vec3.scale(0.0, place)
     for turn in range(2):  # of parallel edges a and b can be any points; in either order, so that both shapes count alike
         x = _within(model, pair[1 - turn], B if turn == 0 else A, n, place, lane)
         point = vec3.add_scaled(point, 0.5, _within(model, pair[turn], A if turn == 0 else B, n, x, lane))
@@ -195,6 +199,19 @@ def points(
             store_lane(model.contact_point, count, FEATURE, lane, name + (law + 1) * _DEEPEST)
             count += 1
     return count
+
+
+@generic
+def _middle(model: Any, begin: int, end: int, lane: int) -> Any:
+    """The middle of rows by their energies: of a cylinder's side that is level neither cut is the deepest place."""
+    rows = model.contact_point
+    x = load3_lane(rows, begin, PLACE, lane)
+    total, middle = 0.0 * x[0], vec3.scale(0.0, x)
+    for row in range(begin, end):
+        depth = load_lane(rows, row, DEPTH, lane)
+        u = load_lane(rows, row, SHAPE + 1, lane) * depth * depth
+        total, middle = total + u, vec3.add_scaled(middle, u, load3_lane(rows, row, PLACE, lane))
+    return vec3.scale(1.0 / total, middle)
 
 
 @generic
