@@ -108,3 +108,17 @@ def test_what_friction_presses_together_sticks(rng):
         v = problem.solve(np.array([-1e-3, speed, 0.0]), gamma)
         check_laws(problem, gamma, v, [1.34], [])
         assert (abs(v[1]) < 1e-8) == (speed < 0.0)
+
+
+def test_rows_that_contradict_each_other_by_rounding_keep_their_targets(rng):
+    """A point whose three rows are of two speeds is to rise by rounding and to stick, beside one that is to part."""
+    _, state = tree_of(rng, 6)
+    J = np.zeros((6, len(state.u)))
+    J[[0, 1], [0, 1]], J[2, :2], J[[3, 4, 5], [2, 3, 4]] = 1.0, (0.5, 0.7), 1.0
+    L = np.linalg.cholesky(state.system.get_matter_subsystem().calc_m(state))
+    problem = Problem(state, contacts(J @ L.T, [3, 3], [0.5, 0.3]))
+    b, gamma = np.array([-1.0, 0.1, -0.43, -1.0, 0.5, 0.0]), np.zeros(6)
+    v = problem.solve(b, gamma, targets=np.array([3e-9, 0.1]))
+    assert v == pytest.approx([0.0, 0.0, 0.0, 0.1, 0.17, 0.0], abs=1e-8)  # it slides by 0.5 less 0.3 times 1.1
+    assert gamma[3:] == pytest.approx([1.1, -0.33, 0.0], abs=1e-8)
+    assert problem.counts[0] < 20 and problem.counts[1] < 100

@@ -29,11 +29,12 @@ from ..state.state import State
 from ..state.validity import EVERYTHING
 from ..stepping import loop, record as rk
 from ..system.system import MultibodySystem
+from ..tree.prescribed_mobilities import SOLVED
 from ..tree.sampling import next_sample_of
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces, space_for
 from ..unilateral.stepped import Stepped, space as names
-from ..unilateral.stepped.equations import GAP_RECOVERY
+from ..unilateral.stepped.equations import GAP_RECOVERY, ROUNDING
 from ..unilateral.stepped.given_rows import find_push
 from ..unilateral.stepped.joints import joints_of
 from ..unilateral.stepped.space import Space
@@ -482,7 +483,8 @@ class TimeStepping(Integrator):
             return free
         normals = rows.starts[:-1]
         rates_0, rates_1 = rows.J[normals] @ u, rows.J[normals] @ free
-        possible = np.isfinite(rows.gaps)
+        moved = np.abs(rows.J[normals]) * np.repeat(state.field("prescribed") == SOLVED, state.tree.num_u)
+        possible = np.isfinite(rows.gaps) & (moved.max(axis=1, initial=0.0) > ROUNDING)
         near = possible & (rows.gaps + h * np.minimum(rates_0, rates_1) <= 0.0)
         touching = ~np.isnan(rows.targets())  # surfaces: found as they touch
         near |= touching
@@ -516,11 +518,10 @@ class TimeStepping(Integrator):
             free = free + problem.MinvJT @ total
         b = problem.J @ free + problem.offsets()
         b[ties] = apart
-        target = np.where(rows.gaps > 0.0, rows.gaps, GAP_RECOVERY * rows.gaps) / h
-        given = rows.targets()
-        b[normals] += np.where(np.isnan(given), target, -given)
+        of_gaps = np.where(rows.gaps > 0.0, -rows.gaps, -GAP_RECOVERY * rows.gaps) / h
+        targets = rows.targets()
         gamma = self._warm(problem)
-        after = problem.solve(b, gamma)
+        after = problem.solve(b, gamma, targets=np.where(np.isnan(targets), of_gaps, targets))
         self._residual = max(self._residual, problem.residual)
         self._problems += 1
         self._problem_counts += problem.counts

@@ -195,7 +195,7 @@ class Problem:
         after = ends[-1] + np.cumsum([len(own) for _, own, _ in frictions])
         self.starts = np.concatenate([rows.starts[:-1], ends, after]).astype(np.int64)
         self.names = rows.names + self.bilateral.names + [name for name, _, _ in frictions]
-        self._laws = np.zeros((len(self.names), 3))
+        self._laws = np.zeros((len(self.names), 4))
         self._laws[:, 1] = UNBOUNDED
         self._laws[:n, 0], self._laws[:n, 1], self._laws[:n, 2] = rows.friction, -1.0, rows.compliances()
         self._laws[n + equations :, 1] = [most for _, _, most in frictions]
@@ -232,10 +232,11 @@ class Problem:
         offset[self.contact_rows : self.contact_rows + len(self.bilateral.offset)] = self.bilateral.offset
         return offset
 
-    def solve(self, b: Array, gamma: Array, taking_part: Any = None) -> Array:
+    def solve(self, b: Array, gamma: Array, taking_part: Any = None, targets: Any = None) -> Array:
         """The velocities of all rows, of which *b* are those without impulses; *gamma* becomes the impulses.
 
-        *taking_part* says of each block whether it can have an impulse: all unless given.
+        *taking_part* says of each block whether it can have an impulse: all unless given. *targets* are the normal velocities
+        that contacts have at the least, 0 unless given; what is jammed has those below 0 alone.
 
         Raises
         ------
@@ -243,7 +244,10 @@ class Problem:
             If the residual, which is to be 1e-11 of the largest velocity, stays above a millionth.
         """
         blocks = np.arange(len(self.names)) if taking_part is None else np.flatnonzero(taking_part)
-        return self._solve(b, gamma, blocks, self._laws)
+        laws = self._laws.copy()
+        if targets is not None:
+            laws[: self.num_contacts, 3] = targets
+        return self._solve(b, gamma, blocks, laws)
 
     def _solve(self, b: Array, gamma: Array, blocks: Any, laws: Array) -> Array:
         own = gamma.copy()

@@ -36,7 +36,7 @@ UNBOUNDED = 1e100
 #: The part of a violated gap that a step takes back: it is to be small, as the speed stays.
 GAP_RECOVERY = 0.1
 #: Coefficients of speeds that are rounding, as a part of the wrench that they are of.
-_ROUNDING = 1e-13
+ROUNDING = 1e-13
 #: What `find_closing` returns: nothing more takes part; something does; it is struck, for another solver.
 NONE, SOME, STRUCK = range(3)
 
@@ -310,7 +310,7 @@ def _is_fixed(model: Any, space: Any, at: int) -> bool:
             b = model.parent[b]
     for n in range(6 * model.num_constrained_bodies[c]):
         size = max(size, abs(load(model.wrenches, model.first_wrench[c] + n // 6, n % 6)))
-    return most <= _ROUNDING * size
+    return most <= ROUNDING * size
 
 
 @generic

@@ -108,7 +108,7 @@ def solve_rows(
 ) -> bool:
     """*gamma*, where to begin, becomes the impulses of some *blocks*, of which *b* are the velocities without; whether found.
 
-    Of each block *laws* have the coefficient of friction, the limit, -1 of contacts, and the compliance.
+    Of each block *laws* have the coefficient of friction, the limit, -1 of contacts, the compliance, and the speed aimed at.
     """
     model, space = attach(block), names.space_at(address)
     points = space.points
@@ -117,7 +117,8 @@ def solve_rows(
         _put_block(space.pairs, i, k, begins)
         for j in range(names.WIDTH):
             points[i, j] = 0.0
-        points[i, names.FRICTION], points[i, names.LIMIT], points[i, names.COMPLIANCE] = laws[k, 0], laws[k, 1], laws[k, 2]
+        points[i, names.FRICTION], points[i, names.LIMIT] = laws[k, 0], laws[k, 1]
+        points[i, names.COMPLIANCE], points[i, names.TARGET] = laws[k, 2], laws[k, 3]
         shift = _shift(k, starts[k + 1] - starts[k], contacts)
         for j in range(starts[k], starts[k + 1]):
             points[i, names.IMPULSE + shift + j - starts[k]] = gamma[j]

@@ -61,6 +61,12 @@ ENOUGH, WORST = 1e-6, 1e-3
 ENOUGH_AT_REST, RESTING = 5e-8, 0.1
 #: What is enough where unilateral contacts take part, or friction of known normal force, and for rows that are given.
 EXACT = 1e-11
+#: What Newton's method goes on to beside constraints, where it takes steps at all: of points that give way little, and that
+#: these move alike, a residual says little of how they share an impulse.
+FINE = 1e-8
+#: Newton's method goes round in circles, or rows contradict each other by rounding, where that many steps have not left less
+#: than a part of the least residual; where proximal steps and it have left more than another part of enough, that is taken.
+IDLE, STILL, SETTLED = 8.0, 0.9, 0.5
 #: Most proximal steps, and Newton's steps of each.
 MOST, MOST_NEWTON = 80, 40
 #: Proximal steps after which a begins again with none.
@@ -658,18 +664,18 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
     """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes, of up to so many steps."""
 
     @generic
-    def coulomb(space: Any, residual: Any, enough: Any, slipping: Any) -> Any:
-        """From impulses that fulfil momentum, where the residual is not enough: the residual, and speeds in row NEW.
+    def coulomb(space: Any, residual: Any, fine: Any, enough: Any, slipping: Any) -> Any:
+        """From impulses that fulfil momentum, to a residual that is *fine*: the residual, and speeds in row NEW.
 
         At the first step *slipping* is 1, or 0 where all that comes to touch is to stick.
 
-        A state whose residual is enough, or not finite, stays as it is while others go on. What has come near waits for these
-        before it is put into its cones, and goes on where that was too far.
+        A state whose residual is fine, stays the same, or is not finite, stays as it is while others go on. What has *enough*
+        waits for these before it is put into its cones, and goes on where that was too far.
         """
         points, vectors, d = space.points, space.vectors, names.CHANGE
         o = zero(residual)
-        part, before, same, steps, waits = o + FIRM, o + 1e300, o, o, o
-        going = where(residual <= enough, o, where(residual < 1e300, o + 1.0, o))
+        part, before, same, steps, waits, best, idle = o + FIRM, o + 1e300, o, o, o, residual, o
+        going = where(residual <= fine, o, where(residual < 1e300, o + 1.0, o))
         for i in range(space.counts[names.POINTS]):
             store(points, i, names.DOES, o - 1.0)
         while True:
@@ -679,7 +685,8 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
                 _put_in_cones(space, waits)
                 _fulfil_momentum(space, waits)
                 residual = where(waits > 0.0, residual_of(space), residual)
-                going = where(residual <= enough, o, where(steps < most, waits, o))
+                met = where(idle >= IDLE, enough, fine)
+                going = where(residual <= met, o, where(steps < most, waits, o))
                 waits = o
                 continue
             goes = going > 0.0
@@ -708,8 +715,11 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
                 if any_positive(worse):
                     residual = where(worse > 0.0, _go(space, 0.5 * worse), residual)
             steps = steps + going
-            waits = where(residual <= enough, waits + going, waits)
-            going = where(residual < 1e300, where(residual <= enough, o, where(steps < most, going, o)), o)
+            idle = where(residual < STILL * best, o, idle + going)
+            best = where(residual < best, residual, best)
+            goes_on = where(residual <= fine, o, where(steps < most, where(idle < IDLE, going, o), o))
+            waits = where(residual <= enough, waits + (going - goes_on), waits)
+            going = where(residual < 1e300, goes_on, o)
         return residual
 
     return coulomb
@@ -720,8 +730,8 @@ _coulomb_of_trees = newtons_method(_solve_trees, MOST_IN_LANES)
 
 
 @generic
-def _coulomb_or_back(space: Any, residual: float, enough: float, afresh: bool) -> float:
-    """`_coulomb`, or, where that has not found the solution, impulses and speeds as they were.
+def _coulomb_or_back(space: Any, residual: float, fine: float, enough: float, afresh: bool) -> float:
+    """`_coulomb`, or, where that has not found enough, impulses and speeds as they were.
 
     *Afresh* it begins without impulses, and all that comes to touch sticks at first: what friction presses together as it
     slides has no solution but that.
@@ -736,7 +746,7 @@ def _coulomb_or_back(space: Any, residual: float, enough: float, afresh: bool) -
         slipping = 0.0
         _fulfil_momentum(space, 1.0)
         found = residual_of(space)
-    found = _coulomb(space, found, enough, slipping)
+    found = _coulomb(space, found, fine, enough, slipping)
     for i in range(space.counts[names.POINTS]):
         if found <= enough:
             a, b = points[i, names.V + 1], points[i, names.V + 2]
@@ -838,24 +848,29 @@ def solve(model: Any, block: int, first: int) -> int:
     counts, measures = space.counts, space.measures
     counts[names.PROBLEMS] += 1
     residual, largest, enough = _begin(space)
-    part, before, worst = SOFTEST, 1e300, WORST
+    part, before, last, worst, fine, leave = SOFTEST, 1e300, 1e300, WORST, enough, 2 * PATIENCE
     for i in range(counts[names.POINTS]):
         if space.pairs[i, names.KIND] > names.EQUATIONS:
-            enough, worst = EXACT * largest, ENOUGH
+            enough, fine, worst = EXACT * largest, EXACT * largest, ENOUGH
+            if space.points[i, names.TARGET] > 0.0:  # of depth: no bounce, as surfaces may have
+                leave = AFRESH
+        elif space.pairs[i, names.KIND] == names.EQUATIONS:
+            fine = min(fine, FINE * largest)
     for number in range(MOST):
         if residual <= enough or not residual < 1e300:
             break
         if number % AGAIN == 0 and number >= first:
-            residual = _coulomb_or_back(space, residual, enough, number == AFRESH)
-            if residual <= enough:
+            residual = _coulomb_or_back(space, residual, fine, ENOUGH * largest, number == AFRESH)
+            if residual <= enough or (residual <= ENOUGH * largest and residual > SETTLED * last):
                 break
+            last = residual
         counts[names.OUTER] += 1
         if residual > SLOW * before:
             part = max(HARDEST, 0.1 * part)
         part, before = min(part, max(HARD, residual / largest)), residual
-        if number == 2 * PATIENCE:
+        if number == leave:
             _leave_depth(space)
-        if number == PATIENCE or number == 2 * PATIENCE:
+        if number == PATIENCE or number == leave:
             part = SOFTEST
             _forget(space)
         else:
@@ -882,7 +897,7 @@ def solve_in_lanes(space: Any) -> Any:
     """
     points = space.points
     residual, _, enough = _begin(space)
-    residual = _coulomb_of_trees(space, residual, enough, zero(residual) + 1.0)
+    residual = _coulomb_of_trees(space, residual, enough, enough, zero(residual) + 1.0)
     o = zero(residual)
     for i in range(space.counts[names.POINTS]):
         _, a, b = load3(points, i, names.V)
