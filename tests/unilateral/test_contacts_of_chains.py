@@ -70,7 +70,7 @@ def test_what_touches_is_pressed_or_lifts(rng):
                     assert np.hypot(*one.calc_friction_force(state)) <= one.get_static_friction() * force + 1e-6 * scale
                 pressed += 1
             elif rate < 1e-8:
-                assert acceleration > -1e-6 * scale
+                assert acceleration > -0.01 * scale  # speeds below the capture speed are taken away after that
                 lifted += 1
     assert pressed > 30 and lifted > 3
 

@@ -64,8 +64,8 @@ EXACT = 1e-11
 #: What Newton's method goes on to beside constraints, where it takes steps at all: of points that give way little, and that
 #: these move alike, a residual says little of how they share an impulse.
 FINE = 1e-8
-#: Newton's method goes round in circles, or rows contradict each other by rounding, where that many steps have not left less
-#: than a part of the least residual; where proximal steps and it have left more than another part of enough, that is taken.
+#: Rows contradict each other by rounding where that many of Newton's steps have not left less than a part of the least
+#: residual, or proximal steps and these less than another part: what has come near is taken then.
 IDLE, STILL, SETTLED = 8.0, 0.9, 0.5
 #: Most proximal steps, and Newton's steps of each.
 MOST, MOST_NEWTON = 80, 40
@@ -669,12 +669,12 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
 
         At the first step *slipping* is 1, or 0 where all that comes to touch is to stick.
 
-        A state whose residual is fine, stays the same, or is not finite, stays as it is while others go on. What has *enough*
-        waits for these before it is put into its cones, and goes on where that was too far.
+        A state whose residual is fine, or is *enough* and becomes no less, or is not finite, stays as it is while others go on.
+        What has come near waits for these before it is put into its cones, and goes on where that was too far.
         """
         points, vectors, d = space.points, space.vectors, names.CHANGE
         o = zero(residual)
-        part, before, same, steps, waits, best, idle = o + FIRM, o + 1e300, o, o, o, residual, o
+        part, before, same, steps, waits, best, idle, met = o + FIRM, o + 1e300, o, o, o, residual, o, fine
         going = where(residual <= fine, o, where(residual < 1e300, o + 1.0, o))
         for i in range(space.counts[names.POINTS]):
             store(points, i, names.DOES, o - 1.0)
@@ -685,7 +685,6 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
                 _put_in_cones(space, waits)
                 _fulfil_momentum(space, waits)
                 residual = where(waits > 0.0, residual_of(space), residual)
-                met = where(idle >= IDLE, enough, fine)
                 going = where(residual <= met, o, where(steps < most, waits, o))
                 waits = o
                 continue
@@ -717,7 +716,8 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
             steps = steps + going
             idle = where(residual < STILL * best, o, idle + going)
             best = where(residual < best, residual, best)
-            goes_on = where(residual <= fine, o, where(steps < most, where(idle < IDLE, going, o), o))
+            met = where(idle >= IDLE, enough, fine)
+            goes_on = where(residual <= met, o, where(steps < most, going, o))
             waits = where(residual <= enough, waits + (going - goes_on), waits)
             going = where(residual < 1e300, goes_on, o)
         return residual
@@ -848,10 +848,10 @@ def solve(model: Any, block: int, first: int) -> int:
     counts, measures = space.counts, space.measures
     counts[names.PROBLEMS] += 1
     residual, largest, enough = _begin(space)
-    part, before, last, worst, fine, leave = SOFTEST, 1e300, 1e300, WORST, enough, 2 * PATIENCE
+    part, before, last, worst, fine, taken, leave = SOFTEST, 1e300, 1e300, WORST, enough, enough, 2 * PATIENCE
     for i in range(counts[names.POINTS]):
         if space.pairs[i, names.KIND] > names.EQUATIONS:
-            enough, fine, worst = EXACT * largest, EXACT * largest, ENOUGH
+            enough, fine, taken, worst = EXACT * largest, EXACT * largest, ENOUGH * largest, ENOUGH
             if space.points[i, names.TARGET] > 0.0:  # of depth: no bounce, as surfaces may have
                 leave = AFRESH
         elif space.pairs[i, names.KIND] == names.EQUATIONS:
@@ -860,8 +860,8 @@ def solve(model: Any, block: int, first: int) -> int:
         if residual <= enough or not residual < 1e300:
             break
         if number % AGAIN == 0 and number >= first:
-            residual = _coulomb_or_back(space, residual, fine, ENOUGH * largest, number == AFRESH)
-            if residual <= enough or (residual <= ENOUGH * largest and residual > SETTLED * last):
+            residual = _coulomb_or_back(space, residual, fine, taken, number == AFRESH)
+            if residual <= enough or (residual <= taken and residual > SETTLED * last):
                 break
             last = residual
         counts[names.OUTER] += 1
