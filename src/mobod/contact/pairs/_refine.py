@@ -189,6 +189,10 @@ def refine(
                     point_a, point_b = point_feature(model, A, m, i), point_feature(model, B, d, j)
                     f, g, least = point_a, point_b, overlap + _ROUNDING * size
                 elif overlap < wanted:
+                    if c == FACE_A:  # what is farthest along its normal need not be so along m
+                        gc = point_feature(model, B, mat33.transpose_mul_vec(R, vec3.neg(trial)), h)
+                    elif c == FACE_B:
+                        fc = point_feature(model, A, trial, k)
                     what, f, g, best, least, any_found = c, fc, gc, trial, overlap, True
     return what, f, g, best, least, count
 
