@@ -112,10 +112,19 @@ def a_kernel():
     return kernel
 
 
-def test_code_is_the_same_as_numba_makes_it():
+def test_code_is_the_same_as_numba_makes_it_by_the_passes_that_are_taken(monkeypatch):
     points, made = (types.Array(types.float64, 1, "C"), types.float64), []
+
+    def once(library):
+        passes, builder = library._codegen._module_pass_manager()
+        passes.run(library._final_module, builder)
+
     for context in (contextlib.nullcontext, quickly):
         kernel = a_kernel()
+        monkeypatch.undo()
+        if context is not quickly:
+            monkeypatch.setattr(numba.core.codegen.CPUCodeLibrary, "_optimize_functions", lambda library, module: None)
+            monkeypatch.setattr(numba.core.codegen.CPUCodeLibrary, "_optimize_final_module", once)
         with engine.lock(), context(kernel) if context is quickly else context():
             kernel.compile(points)
         made.append(functions_of(kernel))

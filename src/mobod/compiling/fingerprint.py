@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from . import engine
+from . import engine, numba_patches
 
 _CONSTANTS = frozenset(dis.hasconst)
 #: Numba's settings that change what it makes, beside the processor, which names of files have for themselves.
@@ -78,6 +78,7 @@ def _versions() -> str:
 
     digest = hashlib.blake2b(digest_size=16)
     settings = {name: getattr(config, name, None) for name in _SETTINGS}
+    settings["passes"] = "Numba's" if numba_patches.why_unpatched() else "of whole kernels"
     digest.update(repr((EXTENSION_SUFFIXES[0], numba.__version__, llvmlite.__version__, settings)).encode())
     own = [f"{__package__}.{name}" for name in ("engine", "kernels", "routines")]  # these import this one
     for name in (*own, *(module.__name__ for one in engine.extensions() for module in one.modules)):

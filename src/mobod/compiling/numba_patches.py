@@ -1,10 +1,11 @@
-"""Parts of Numba replaced while it compiles a kernel of ours: quicker, with the same code as its result.
+"""Parts of Numba replaced while it compiles a kernel of ours: quicker, with code as fast as its result.
 
 Numba looks at the same things again and again: which variables an instruction names, for each of its passes; where variables
 live, after each pass that might change it; what a product of two numbers is, for each product, by asking thirty templates in
-turn; and it puts functions that a module only names through LLVM's passes, and those that are inlined into others into machine
-code. What it does beside compiling is in `numba_overhead`. The answers are found faster here, or not asked for.
-What is compiled computes the same, so that nothing here is part of its `fingerprint`.
+turn; and it puts each function through LLVM's passes, the whole through all of them twice, and functions that are inlined into
+others into machine code. What it does beside compiling is in `numba_overhead`. The answers are found faster here, or not asked
+for.
+Passes alone make a difference to the code, and to last digits: which are taken is part of its `fingerprint`.
 
 All of it is done with versions of Numba whose functions have been read, and only between the beginning and the end of a
 compilation of ours, under Numba's lock: what others compile finds Numba as it is.
@@ -87,7 +88,7 @@ def patches() -> tuple[Patch, ...]:
         *_remember_operators_of_numbers(),
         *_remember_signatures(),
         *_find_lifetimes_when_needed(),
-        *_pass_over_definitions_only(),
+        *_optimize_when_whole(),
         *_look_at_whole_kernels_only(),
         *_remember_sizes(),
         *_import_less(),
@@ -214,33 +215,26 @@ def _find_lifetimes_when_needed() -> Iterator[Patch]:
     yield Patch(processor, "run", run_or_wait)
 
 
-def _pass_over_definitions_only() -> Iterator[Patch]:
-    """LLVM's passes over single functions: not over those that a module names and another one defines."""
+def _counts_references(module: Any) -> bool:
+    """True if code of LLVM's counts the references to arrays that it makes: Numba takes out what it need not count."""
+    return any(function.name.startswith("NRT_") for function in module.functions)
+
+
+def _optimize_when_whole() -> Iterator[Patch]:
+    """LLVM's passes over single functions: these are parts, and what they are parts of goes through all passes."""
     from numba.core.codegen import CPUCodeLibrary
 
     library: Any = CPUCodeLibrary
     optimize = library._optimize_functions
 
-    class Definitions:
-        """A module whose functions are those that it defines."""
-
-        module: Any
-
-        def __init__(self, module: Any) -> None:
-            self.__dict__["module"] = module
-
-        def __setattr__(self, name: str, value: Any) -> None:
-            setattr(self.module, name, value)
-
-        @property
-        def functions(self) -> Iterator[Any]:
-            return (function for function in self.module.functions if not function.is_declaration)
-
     @functools.wraps(optimize)
-    def optimize_definitions(self: Any, module: Any) -> None:
-        optimize(self, Definitions(module))
+    def optimize_what_counts(self: Any, module: Any) -> None:
+        if _counts_references(module):
+            optimize(self, module)
+        else:
+            module.data_layout = self._codegen._data_layout
 
-    yield Patch(library, "_optimize_functions", optimize_definitions)
+    yield Patch(library, "_optimize_functions", optimize_what_counts)
 
 
 def _look_at_whole_kernels_only() -> Iterator[Patch]:
@@ -350,7 +344,7 @@ def _make_code_once() -> Iterator[Patch]:
 
     Numba puts every function through all of LLVM's passes by itself, and makes machine code of it; one of ours then goes
     through that again in each caller, and in the callers of these. Left out, that saves a quarter of the time a kernel takes to
-    compile, and the code is the same.
+    compile. Nor does the kernel go through them twice, which is for counts of references.
     """
     from numba import _dynfunc  # type: ignore[attr-defined]
     from numba.core.codegen import CPUCodeLibrary
@@ -362,8 +356,13 @@ def _make_code_once() -> Iterator[Patch]:
 
     @functools.wraps(optimize)
     def optimize_unless_part(library: Any) -> None:
-        if not _is_part(library):
+        if _is_part(library):
+            return
+        if _counts_references(library._final_module):
             optimize(library)
+        else:
+            passes, builder = library._codegen._module_pass_manager()
+            passes.run(library._final_module, builder)
 
     @functools.wraps(finalize)
     def finalize_unless_part(library: Any) -> None:

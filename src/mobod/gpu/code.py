@@ -258,7 +258,7 @@ def _compiled_numbers(function: Callable[..., Any], arguments: int) -> Compiled:
 
 
 def _compiled(function: Callable[..., Any], types: tuple[Any, ...]) -> Compiled:
-    """*function* compiled as though it were to be inlined: neither optimized nor made machine code of."""
+    """*function* compiled as though it were to be inlined: simplified, but neither optimized nor made machine code of."""
     numba = engine.numba()
     options: Any = {"forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True, "nogil": True}
     dispatcher = numba.njit(**options, **engine.OPTIONS)(function)
@@ -267,7 +267,18 @@ def _compiled(function: Callable[..., Any], types: tuple[Any, ...]) -> Compiled:
             raise ModelError(f"code for a GPU needs a Numba that is patched meanwhile; {numba_patches.why_unpatched()}")
         dispatcher.compile(types)
     (made,) = dispatcher.overloads.values()
-    return Compiled(numba_patches.text_of(made.library), made.fndesc.llvm_func_name)
+    return Compiled(_simplified(numba_patches.text_of(made.library)), made.fndesc.llvm_func_name)
+
+
+def _simplified(text: str) -> str:
+    """Code after LLVM's passes over single functions: for the processor, they make instructions of calls such as ``floor``."""
+    _initialize()
+    module, machine = llvm.parse_assembly(text), llvm.Target.from_default_triple().create_target_machine()
+    passes = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=3))
+    for function in module.functions:
+        if not function.is_declaration:
+            passes.getFunctionPassManager().run(function, passes)
+    return str(module)
 
 
 def _retarget(text: str, triple: str, layout: str) -> str:
