@@ -28,6 +28,7 @@ def test_a_part_of_another_kernel_is_compiled_once_more_when_python_calls_it():
 
 def test_what_compiling_makes_is_not_looked_through_for_garbage():
     begun = []
+    engine.numba()  # or it is imported within
     gc.callbacks.append(lambda phase, info: begun.append(phase))
     try:
         with engine.compiling():
