@@ -145,6 +145,45 @@ def test_every_kind_of_force_that_is_a_formula(make, tmp_path):
     assert_same(z_dot, state.z_dot)
 
 
+MUSCLES = {
+    mb.muscle.Thelen2003: {},
+    mb.muscle.DeGrooteFregly2016: {"default_normalized_tendon_force": 0.3},
+    mb.muscle.RigidTendon: {},
+    mb.muscle.Schutte1993: {},
+    mb.muscle.Millard2012Equilibrium: {},
+}
+
+
+def with_muscles(kind):
+    """An arm with three of a kind, which act side by side where states are realized."""
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    for k in range(3):
+        ends = (system.matter.ground, (0.2 - 0.1 * k, 0.1, 0)), (lower, (0.2, -0.5, 0.1 * k))
+        path = mb.force.transmission.Path(system.forces, ends)
+        kind(system.forces, path, 100.0, 0.3 + 0.01 * k, 0.6, default_excitation=0.2 + 0.1 * k, **MUSCLES[kind])
+    state = system.realize_topology()
+    state.q, state.u = (0.3, 0.4), (0.5, -0.2)
+    system.realize(state)
+    return system, state
+
+
+@needs_compiler
+@pytest.mark.parametrize("kind", [kind for kind in MUSCLES if kind is not mb.muscle.Millard2012Equilibrium])
+def test_muscles(kind, tmp_path):
+    system, state = with_muscles(kind)
+    written = mb.export_c(system, tmp_path / "arm.c", state=state)
+    _, u_dot, z_dot = forward(Library(written), state)
+    assert_same(u_dot, state.u_dot)
+    assert_same(z_dot, state.z_dot)
+
+
+def test_muscles_whose_curves_are_looked_for_have_no_formula(tmp_path):
+    system, state = with_muscles(mb.muscle.Millard2012Equilibrium)
+    with pytest.raises(mb.FormulaError, match=r"a Millard2012Equilibrium, .* takes a branch on a computed number"):
+        mb.export_c(system, tmp_path / "arm.c", state=state)
+
+
 @needs_compiler
 def test_the_lesser_and_the_greater_are_numpys_where_one_is_no_number(tmp_path):
     tape = Tape()

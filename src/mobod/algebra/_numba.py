@@ -13,7 +13,8 @@ from . import record
 def _add_to_numba() -> engine.Extension:
     from numba.core import types
 
-    # of what depends on the counter, eights, masks, objects, octants and pointers the fingerprint has the names: few kernels do
+    # of what lies beside, the counter, eights, masks, objects, octants and pointers the fingerprint has the names: few kernels
+    # depend on them
     from . import (  # noqa: F401
         compiled_angles,
         compiled_beside,

@@ -35,7 +35,7 @@ def no(a: Any) -> Any:
 
 def in_any(a: Any) -> bool:
     """True if it is true in any lane."""
-    return bool(np.any(a))
+    return bool(a.any() if isinstance(a, np.ndarray) else a)
 
 
 def load_at(rows: Any, first: int, place: Any) -> Any:

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..algebra.scalar import store
 from ..compiling import Routine, generic
+from ..compiling.routines import interpreted
 from ..function.users import routine_of_kind
 
 #: The requests to a routine.
@@ -51,7 +52,10 @@ def by_address(
 
 
 class _WithOneApart(Routine):
-    """A routine that for one state of float64 is another one, with the same results to rounding."""
+    """A routine that for one state of float64 is another one, with the same results to rounding.
+
+    In Python, where numbers may be those of formulas, both are the first.
+    """
 
     def __init__(self, function: Callable[..., Any], of_one: Callable[..., Any]) -> None:
         super().__init__(function)
@@ -62,7 +66,9 @@ class _WithOneApart(Routine):
     ) -> int:
         if in_lanes or with_tangents or own_parameters or twice:
             return super().address(in_lanes, with_tangents, own_parameters, twice)
-        return self._of_one.address()
+        address = self._of_one.address()
+        interpreted[address] = self.python
+        return address
 
     def is_compiled_for(
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
