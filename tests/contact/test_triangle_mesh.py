@@ -8,7 +8,6 @@ import time
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 
 import mobod as mb
 from kinds.overlaps import Two, cube, horseshoe, icosphere, random_pose, tangents_are_differences
@@ -405,31 +404,10 @@ def test_tangents_with_a_half_space(rng):
 # ---------------------------------------------------------------------------------------------- with each other
 
 
-def shared_depth(corners, x):
-    """The root of the U with sum of f(U_i / U) = 1 by the squares of the distances from all triangles, see `_rivals`."""
-    squares, window = distance_to_triangles(corners, x) ** 2, 0.05
-    near = squares[squares < (1.0 + window) * squares.min()]
-    return np.sqrt(
-        brentq(
-            lambda u: (np.maximum(0.0, (1.0 + window - near / u) / window) ** 2).sum() - 1.0,
-            0.8 * near.min(),
-            near.min(),
-            xtol=1e-18,
-        )
-        if len(near) > 1
-        else near[0]
-    )
-
-
-def slope_of_depth(corners, x):
-    """By differences."""
-    return np.array([(shared_depth(corners, x + e) - shared_depth(corners, x - e)) / 2e-6 for e in 1e-6 * np.eye(3)])
-
-
 def test_two_meshes_have_rows_of_both_sides_as_brute_force_finds_them(rng):
     bodies = horseshoe(1), icosphere(0.8, 2)
     two = Two(*(TriangleMesh(*body) for body in bodies))
-    seen, alone = 0, 0
+    seen = 0
     for _ in range(4):
         X = random_pose(rng, 0.3), random_pose(rng, 0.9)
         rows = two.place(*X).rows(compiled=True)
@@ -444,21 +422,18 @@ def test_two_meshes_have_rows_of_both_sides_as_brute_force_finds_them(rng):
             feature = rows.feature[mine] - (len(bodies[0][1]) if side else 0)
             assert inside[feature].all()
             n = rows.normal[mine] * (1.0 if side else -1.0)
-            for f, depth, normal, area in zip(feature, rows.depth[mine], n, rows.one[mine], strict=True):
-                slope = slope_of_depth(its, s[f])
-                assert np.isclose(depth, shared_depth(its, s[f]), rtol=1e-10)
-                assert np.allclose(slope, -area / areas[f] * normal, atol=1e-5)  # a difference of steps of 1e-6
-                if np.sum(distance_to_triangles(its, s[f]) < 1.03 * depth) == 1:
-                    alone += 1
-                    assert distance_to_triangles(its, s[f] + depth * normal).min() < 1e-12
-                    assert np.isclose(area, areas[f])
+            for f, depth, normal in zip(feature, rows.depth[mine], n, strict=True):
+                assert np.isclose(depth, distance_to_triangles(its, s[f]).min(), rtol=1e-10)
+                assert distance_to_triangles(its, s[f] + depth * normal).min() < 1e-12
             assert np.allclose(rows.two[mine], -(normals[feature] * n).sum(1), atol=1e-13)
+            assert np.allclose(rows.one[mine], areas[feature])
             for f in np.setdiff1d(np.flatnonzero(inside), feature):  # they look away from the nearest face of the other
-                assert slope_of_depth(its, s[f]) @ normals[f] < 1e-5
+                face = distance_to_triangles(its, s[f]).argmin()
+                assert mesh_tree.normals_and_areas(its[[face]])[0][0] @ normals[f] > -1.0 + 1e-9
             expected += len(feature)
         assert expected == rows.count
         seen += rows.count
-    assert seen > 20 and 5 < alone < seen
+    assert seen > 20
 
 
 def test_meshes_far_apart_or_near_do_not_touch():

@@ -199,15 +199,10 @@ def _beyond(x: float, c: float, h: float) -> float:
 
 
 @generic
-def square_to_box(c: Any, h: Any, x: Any) -> float:
-    """The squared distance from x to a box of this center and these half lengths."""
-    return _beyond(x[0], c[0], h[0]) + _beyond(x[1], c[1], h[1]) + _beyond(x[2], c[2], h[2])
-
-
-@generic
-def _square_to_node(model: Any, m: int, node: int, x: Any) -> float:
+def _square_to_box(model: Any, m: int, node: int, x: Any) -> float:
+    """The squared distance from x to a node's box."""
     c, h = box(model, m, node)
-    return square_to_box(c, h, x)
+    return _beyond(x[0], c[0], h[0]) + _beyond(x[1], c[1], h[1]) + _beyond(x[2], c[2], h[2])
 
 
 @generic
@@ -243,7 +238,7 @@ def nearest_of_triangle(x: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @generic
-def square_to_face(model: Any, m: int, f: int, x: Any) -> float:
+def _square_to_face(model: Any, m: int, f: int, x: Any) -> float:
     """The squared distance from x to a face."""
     i = numbers_of_face(model, m, f)
     a, b, c = constant3(model, i), constant3(model, i + 3), constant3(model, i + 6)
@@ -267,7 +262,7 @@ def nearest_face(model: Any, m: int, x: Any, guess: int) -> int:
     while node > 0:
         if node < leaves:
             near, far = 2 * node, 2 * node + 1
-            square, other = _square_to_node(model, m, near, x), _square_to_node(model, m, far, x)
+            square, other = _square_to_box(model, m, near, x), _square_to_box(model, m, far, x)
             if other < square:
                 near, square, other = far, other, square
             if square < best:
@@ -279,11 +274,11 @@ def nearest_face(model: Any, m: int, x: Any, guess: int) -> int:
         else:
             j = node - leaves
             for f in range((faces * j) >> levels, (faces * (j + 1)) >> levels):
-                square = square_to_face(model, m, f, x)
+                square = _square_to_face(model, m, f, x)
                 if square < best:
                     found, best = f, square
         while node > 0:
-            if left & 1 == 1 and _square_to_node(model, m, node ^ 1, x) < best:
+            if left & 1 == 1 and _square_to_box(model, m, node ^ 1, x) < best:
                 node, left = node ^ 1, left ^ 1
                 break
             node, left = node >> 1, left >> 1

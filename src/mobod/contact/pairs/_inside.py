@@ -62,49 +62,12 @@ def capsule(model: Any, s: int, lane: int, x: Any) -> Any:
     return _in_ball((x[0], x[1], z), radius)
 
 
-def shared(side: Callable[..., Any]) -> Callable[..., Any]:
-    """Depth and n, as of the whole shape, that those of its sides make together that `note_side` has put down.
-
-    ``side(model, s, lane, x, k)`` is the depth below side k, and its normal; after *found*, how many there are, are those of
-    the nearest alone, which counts where they are all but opposite.
-    """
-
-    @generic
-    def together(model: Any, s: int, lane: int, x: Any, found: int, depth: Any, n: Any) -> Any:
-        if found < 2:
-            return depth, n
-        rows, o = model.contact_point, 0.0 * depth
-        find_shares(model, lane, found)
-        square, g = o, (o, o, o)
-        for i in range(found):
-            share = load_lane(rows, i, SHARE, lane)
-            h, its = side(model, s, lane, x, int(bare(load_lane(rows, i, _SIDE, lane))))
-            square, g = square + share * h * h, vec3.add_scaled(g, share * h, its)
-        if vec3.dot(g, g) > _LEAST * square:
-            depth = sqrt(square)
-            return depth, vec3.scale(1.0 / depth, g)
-        return depth, n
-
-    return together
-
-
-@generic
-def note_side(model: Any, lane: int, found: int, k: int, h: Any) -> int:
-    """Put down side k, h away, after those *found* so far, if there is room; how many there are then."""
-    if found >= model.contact_points_size:
-        return found
-    store_lane(model.contact_point, found, SHARE, lane, h)
-    store_lane(model.contact_point, found, _SIDE, lane, 0.0 * h + float(k))
-    return found + 1
-
-
 def _sharing(sides: Callable[..., Any], side: Callable[..., Any]) -> Callable[..., Any]:
     """The nearest of several sides, by their number and the depth and normal of each: those that are nearly as near share."""
-    together = shared(side)
 
     @generic
     def nearest(model: Any, s: int, lane: int, x: Any) -> Any:
-        total, least, at = sides(model, s), 1e300, 0
+        rows, total, least, at = model.contact_point, sides(model, s), 1e300, 0
         for k in range(total):
             h = bare(side(model, s, lane, x, k)[0])
             if h < least:
@@ -116,9 +79,22 @@ def _sharing(sides: Callable[..., Any], side: Callable[..., Any]) -> Callable[..
         if least > 0.0:
             for k in range(total):
                 h, _ = side(model, s, lane, x, k)
-                if bare(h) * bare(h) < (1.0 + WINDOW) * least * least:
-                    found = note_side(model, lane, found, k, h)
-        return together(model, s, lane, x, found, depth, n)
+                if bare(h) * bare(h) < (1.0 + WINDOW) * least * least and found < model.contact_points_size:
+                    store_lane(rows, found, SHARE, lane, h)
+                    store_lane(rows, found, _SIDE, lane, 0.0 * h + float(k))
+                    found += 1
+        if found > 1:
+            find_shares(model, lane, found)
+            o = 0.0 * depth
+            square, g = o, (o, o, o)
+            for i in range(found):
+                share = load_lane(rows, i, SHARE, lane)
+                h, its = side(model, s, lane, x, int(bare(load_lane(rows, i, _SIDE, lane))))
+                square, g = square + share * h * h, vec3.add_scaled(g, share * h, its)
+            if vec3.dot(g, g) > _LEAST * square:
+                depth = sqrt(square)
+                return depth, vec3.scale(1.0 / depth, g)
+        return depth, n
 
     return nearest
 

@@ -2,20 +2,14 @@
 
 As `convex_triangle_mesh`; p is the nearest point of the other mesh, which its tree of boxes finds, and whether s is inside
 tells the normal there. A box of faces, a ball around it, that is farther outside than its radius is left out whole.
-
-Where the nearest face changes p leaps and n turns. So all faces that are nearly as near as the nearest have a share each by
-U_i, the square of the distance of s from each, see `_rivals`; depth^2 is the U that they make, n the slope of depth. The square
-of the distance from a convex set, a face, has a slope everywhere that does not jump, twice the way from its nearest point, be
-that within the face, on a side or at a corner. That of U, a function of first order of all U_i, does not jump either: forces
-are continuous in the poses, as depth goes to zero at the surface, and nowhere need it be known how faces meet.
 """
 
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load_lane, sqrt, store_lane
+from ...algebra.scalar import bare, load_lane
 from ...compiling import generic
-from ..access import PART, Pair, narrow_phase, orientation, origin
+from ..access import Pair, narrow_phase, orientation, origin
 from ..mesh_tree import (
     AREA,
     CENTROID,
@@ -26,58 +20,15 @@ from ..mesh_tree import (
     nearest_on_mesh,
     num_faces,
     numbers_of_face,
-    square_to_box,
-    square_to_face,
     users_number,
     walking,
 )
-from ._inside import note_side, shared
-from ._rivals import WINDOW
 from .convex_triangle_mesh import apart, bare3, box_in, put_face
 
 #: Boxes of fewer faces are not asked for their distance: it costs as much as that of a face.
 _FEW = 16
 #: Of a walk's state that are the number of rows; more faces two meshes do not have.
 _BITS = 31
-
-
-@generic
-def _beyond(model: Any, m: int, center: Any, half: Any, size: int, found: int, k: Any) -> bool:
-    return square_to_box(center, half, k[1]) >= k[3]
-
-
-@generic
-def _note(model: Any, m: int, f: int, found: int, k: Any) -> int:
-    """Put down face f if the square of its distance from x, given with tangents and without, is below one."""
-    x, x0, lane, square = k
-    if square_to_face(model, m, f, x0) >= square:
-        return found
-    h, _ = _way_out(model, m, lane, x, f)
-    return note_side(model, lane, found, f, h)
-
-
-@generic
-def _way_out(model: Any, m: int, lane: int, x: Any, f: int) -> Any:
-    """The distance of x from face f, and the direction to it."""
-    h, n = nearest_on_mesh(model, m, x, f)
-    if h < 0.0:
-        return -h, vec3.neg(n)
-    return h, n
-
-
-_near = walking(_beyond, _note)
-_together = shared(_way_out)
-
-
-@generic
-def _inside(model: Any, m: int, lane: int, x: Any, f: int) -> Any:
-    """As `_inside` has it of other shapes, with f the nearest face; depth is below zero outside."""
-    depth, n = nearest_on_mesh(model, m, x, f)
-    if depth <= 0.0:
-        return depth, n
-    x0, least = bare3(x), bare(depth)
-    found = _near(model, m, 0, (x, x0, lane, (1.0 + WINDOW) * least * least))
-    return _together(model, m, lane, x, found, depth, n)
 
 
 @generic
@@ -100,17 +51,15 @@ def _visit(model: Any, m: int, f: int, state: int, k: Any) -> int:
     is nearest now, or one beside it.
     """
     _, _, other, pair, side, R, p, R_G, p_G = k
-    i, lane = numbers_of_face(model, m, f), pair[2]
+    i = numbers_of_face(model, m, f)
     s = vec3.add(p, mat33.mul_vec(R, constant3(model, i + CENTROID)))
     normal = mat33.mul_vec(R, constant3(model, i + NORMAL))
     face = nearest_face(model, other, bare3(s), state >> _BITS)
-    depth, g = _inside(model, other, lane, s, face)
+    depth, n = nearest_on_mesh(model, other, s, face)
     count = state & ((1 << _BITS) - 1)
     state = (face << _BITS) | count
     if depth <= 0.0:
         return state
-    length = sqrt(vec3.dot(g, g))
-    n = vec3.scale(1.0 / length, g)
     cosine = -vec3.dot(n, normal)
     if cosine <= 0.0:
         return state
@@ -118,9 +67,9 @@ def _visit(model: Any, m: int, f: int, state: int, k: Any) -> int:
     feature = users_number(model, m, f)
     if side == 1:
         feature = feature + num_faces(model, other)
-    area = length * bare(load_lane(model.contact_constants, i + AREA, 0, 0))
-    put_face(model, pair, count, side, at, n_G, depth, area, cosine, feature)
-    store_lane(model.contact_point, count, PART, lane, 1.0 / length)
+    put_face(
+        model, pair, count, side, at, n_G, depth, bare(load_lane(model.contact_constants, i + AREA, 0, 0)), cosine, feature
+    )
     return state + 1
 
 
