@@ -129,3 +129,56 @@ def test_numbers_of_what_a_user_has_named_have_their_names_too(tmp_path, extensi
     np.testing.assert_array_equal(columns["load.fy"], columns["all.crank.fy"])
     run.save(tmp_path / f"motion.{extension}")
     assert list(mb.Trajectory.load(tmp_path / f"motion.{extension}").quantity_columns()) == list(columns)
+
+
+def _chain(*names):
+    """Bodies of these names on pins, each on the one before."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.81, 0))
+    inertia = mb.UnitInertia.sphere(0.1).shift_from_centroid((0.3, 0, 0))
+    ball, parent = mb.body.Rigid(mb.MassProperties(1.0, (0.3, 0, 0), inertia)), matter.ground
+    for name in names:
+        parent = mb.mobilizer.Pin(parent, ball, name=name)
+    return system, system.realize_topology()
+
+
+def test_names_of_bodies_may_begin_with_that_of_another():
+    """As Blender names copies; of `arm` all numbers of both were taken, which have not the shape of one."""
+    system, state = _chain("arm", "arm.001")
+    run = mb.simulate(system, state, 0.1, record=["reactions.arm", "reactions.arm.001", "u_dot.arm", "reactions", "u_dot"])
+    np.testing.assert_array_equal(run.quantities["reactions.arm"], run.quantities["reactions"][:, 1])
+    np.testing.assert_array_equal(run.quantities["reactions.arm.001"], run.quantities["reactions"][:, 2])
+    np.testing.assert_array_equal(run.quantities["u_dot.arm"], run.quantities["u_dot"][:, 0])
+
+
+@pytest.mark.parametrize("extension", ["csv", "parquet"])
+def test_grounds_part_keeps_its_names_in_files(tmp_path, extension):
+    """It was taken for the whole, of a system of fewer bodies than it has, and lost its names."""
+    system, state = _chain("arm", "hand")
+    for record in (["reactions.ground"], ["reactions.ground", "reactions.arm"]):
+        run = mb.simulate(system, state, 0.1, record=record)
+        run.save(tmp_path / f"motion.{extension}")
+        read = mb.Trajectory.load(tmp_path / f"motion.{extension}")
+        assert list(read.quantity_columns()) == list(run.quantity_columns())
+
+
+def test_plots_tell_a_quantity_from_coordinates_by_what_tables_call_it():
+    system, state = _chain("arm")
+    run = mb.simulate(system, state, 0.1, record={"q": "u_dot"})
+    for name, values in (("q.arm", run.q[:, 0]), ("quantity.q.arm", run.quantities["q"][:, 0])):
+        figure = run.plot(quantities=[name], snapshots=0)
+        np.testing.assert_array_equal(figure.axes[-1].lines[-1].get_ydata(), values)
+
+
+def test_the_command_line_draws_what_is_asked_for_as_tables_call_it(tmp_path, monkeypatch):
+    drawn, plot = [], mb.Trajectory.plot
+
+    def draw(self, path, **given):
+        drawn.append(given["quantities"])
+        plot(self, path, **given)
+
+    monkeypatch.setattr(mb.Trajectory, "plot", draw)
+    asked = ["--quantity", "quantity.reactions.crank.fx", "--plot", str(tmp_path / "motion.png")]
+    assert main(["simulate", "four_bar", "--time", "0.1", *asked]) == 0
+    assert drawn == [["reactions.crank.fx"]]

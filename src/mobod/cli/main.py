@@ -136,8 +136,10 @@ def _make_integrator(
 
 
 def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) -> Trajectory:
+    from ..simulation.quantities import QUANTITY
     from ..simulation.simulate import simulate
 
+    options.quantities = [name.removeprefix(QUANTITY) for name in options.quantities]  # as tables call them
     time = options.time or loaded.time
     interval = options.report_interval
     if interval is None and (options.animate is not None or options.replay is not None):

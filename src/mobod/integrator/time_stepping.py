@@ -129,7 +129,8 @@ class TimeStepping(Integrator):
     def get_contact_impulses(self) -> dict[str, Array]:
         """The impulses of the last step ``(1,)`` or ``(3,)``, by the contact's name: normal, then friction along x and y.
 
-        Divided by `get_previous_step_size_taken` they are mean forces. Contacts without impulse are left out.
+        Divided by `get_previous_step_size_taken` they are mean forces; with *accuracy* they are those of the second half, and
+        half of it divides them. Contacts without impulse are left out.
         """
         if self._in_kernels:
             return self._stepped.impulses()
@@ -143,6 +144,8 @@ class TimeStepping(Integrator):
     def get_contact_points(self) -> npt.NDArray[Any]:
         """The points at which surfaces touched in the last step, with its impulses as mean forces, in Ground.
 
+        With *accuracy* they are those of its second half.
+
         Returns
         -------
         structured array
@@ -150,7 +153,7 @@ class TimeStepping(Integrator):
             ``normal`` (3), from 1 to 2; ``depth``; ``slip`` (3), the tangential velocity of 2 from 1 after the step; ``force``
             (3) and ``moment`` (3), by which it resists rolling and spinning, on body 2.
         """
-        return self._stepped.points(self.get_previous_step_size_taken() or 1.0)
+        return self._stepped.points()
 
     def get_largest_relative_residual(self) -> float:
         """Of problems of surfaces in kernels, the largest residual as a part of the largest velocity that touches."""

@@ -83,7 +83,7 @@ def labels(name: str, shape: Sequence[int], rows: Mapping[str, Sequence[str]]) -
     whole, _, part = name.partition(".")
     if part:
         own = labels(whole, whole_shape(whole, rows), rows) or []
-        found = [own[k].removeprefix(f"{part}.") for k in numbers_of(part, own)]
+        found = [own[k].removeprefix(f"{part}.") for k in numbers_of(part, own, parts_of(whole, rows))]
         return found if len(found) == int(np.prod(shape, dtype=int)) else None
     form = FORMS.get(name)
     if form is None:
@@ -102,9 +102,22 @@ def whole_shape(name: str, rows: Mapping[str, Sequence[str]]) -> tuple[int, ...]
     return form.shape if form.rows is None else (len(rows.get(form.rows, ())), *form.shape)
 
 
-def numbers_of(part: str, own: Sequence[str]) -> list[int]:
-    """The places among the labels *own* of a part of a quantity: ``crank.fx``, or all that begin so, ``crank``."""
-    return [k for k, label in enumerate(own) if label == part or label.startswith(f"{part}.")]
+def parts_of(name: str, rows: Mapping[str, Sequence[str]]) -> Sequence[str]:
+    """What the rows of a quantity of `FORMS` are of, by name, such as its bodies; none where it has but one row."""
+    return rows.get(FORMS[name].rows or "", ()) if name in FORMS else ()
+
+
+def numbers_of(part: str, own: Sequence[str], parts: Sequence[str]) -> list[int]:
+    """The places among the labels *own* of a part of a quantity: a number, ``crank.fx``, one of *parts*, ``crank``, or a group.
+
+    A number goes before a body that is called as it, and a body, ``arm``, before all whose names begin so, ``arm.001``.
+    """
+    if part in own:
+        return [own.index(part)]
+    if part in parts:
+        size = len(own) // len(parts)
+        return list(range(size * parts.index(part), size * (parts.index(part) + 1)))
+    return [k for k, label in enumerate(own) if label.startswith(f"{part}.")]
 
 
 def row_names(system: MultibodySystem) -> dict[str, list[str]]:
@@ -131,16 +144,18 @@ def rows_of_columns(columns: Iterable[str], prefix: str, quantities: Iterable[st
     return rows
 
 
-def labelled(columns: Mapping[str, Array], prefix: str, speeds: Sequence[str]) -> dict[str, Array]:
+def labelled(columns: Mapping[str, Array], prefix: str, known: Mapping[str, Sequence[str]]) -> dict[str, Array]:
     """Take the quantities whose numbers have names out of the columns of a table, by the columns' order.
+
+    Those of some bodies, constraints or tyres alone stay the numbers that they are.
 
     Parameters
     ----------
     columns : mapping
         Those that begin with *prefix* are of quantities.
     prefix : str
-    speeds : sequence of str
-        The names of all speeds.
+    known : mapping of str to sequence of str
+        The names of all rows, as far as they are known, as `labels` takes them.
 
     Returns
     -------
@@ -155,9 +170,10 @@ def labelled(columns: Mapping[str, Array], prefix: str, speeds: Sequence[str]) -
         endings = [parts_name.endswith(form.names[k % size]) for k, parts_name in enumerate(parts)] if form.names else []
         if not parts or len(parts) % size or not all(endings) or (form.rows is None and len(parts) != size):
             continue
-        if form.rows == "body" and not next(iter(parts)).startswith(f"{GROUND}."):
-            continue  # some bodies' alone: their numbers stay what they are
-        if form.rows == "speed" and list(parts) != list(speeds):
+        own = rows_of_columns(columns, prefix, [name]).get(form.rows or "", [])
+        if form.rows in known and own != list(known[form.rows]):
+            continue
+        if form.rows == "body" and (own[0] != GROUND or len(own) == 1):  # a part where all names are not known
             continue
         rows = np.column_stack(list(parts.values()))
         found[name] = rows.reshape(len(rows), *(() if form.rows is None else (-1,)), *form.shape)

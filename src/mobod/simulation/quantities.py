@@ -19,7 +19,7 @@ from ..value.checks import suggest
 from ..value.stage import Stage
 from . import contact_table
 from .fingerprint import part_fingerprint
-from .labels import FORMS, GIVEN, labels, numbers_of, row_names, tyres_of, whole_shape
+from .labels import FORMS, GIVEN, labels, numbers_of, parts_of, row_names, tyres_of, whole_shape
 from .names import speed_names
 from .table import TABLES
 
@@ -126,12 +126,12 @@ def quantity_by_name(
     own = labels(whole, whole_shape(whole, rows), rows) if part else None
     if own is None:
         raise ValueError(f"there is no quantity {name!r}; {suggest(name, list(KNOWN))}")
-    places = numbers_of(part, own)
+    parts = parts_of(whole, rows)
+    places = numbers_of(part, own, parts)
     if not places:
-        parts = rows.get(FORMS[whole].rows or "", ())
         known = [f"{whole}.{one}" for one in dict.fromkeys((*parts, *own))]
         raise ValueError(f"there is no quantity {name!r}; {suggest(name, known)}")
-    shape = () if part in own else FORMS[whole].shape if part in rows.get(FORMS[whole].rows or "", ()) else (len(places),)
+    shape = () if part in own else FORMS[whole].shape if part in parts else (len(places),)
     return lambda state: np.reshape(np.ravel(value(state))[places], shape)
 
 

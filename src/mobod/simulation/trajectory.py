@@ -706,7 +706,7 @@ class Trajectory(Sealed):
         about.setdefault("body_names", list(recorded["pose"]))
         if recorded["pose"]:
             arrays[POSES] = np.stack(list(recorded["pose"].values()), axis=1)
-        named = labelled(columns, QUANTITY, about["speed_names"])
+        named = labelled(columns, QUANTITY, {**about.get("row_names", {}), "speed": about["speed_names"]})
         plain = {name: one for name, one in recorded["quantity"].items() if name.partition(".")[0] not in named}
         arrays["quantities"] = plain | named
         about.setdefault("row_names", rows_of_columns(columns, QUANTITY, named))

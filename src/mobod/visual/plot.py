@@ -264,12 +264,14 @@ def _columns(trajectory: Trajectory, quantities: Sequence[str] | Mapping[str, st
         raise TypeError(f"quantities is a list of names, such as [{quantities!r}], not {quantities!r}")
     if isinstance(quantities, Mapping) and not all(isinstance(unit, str) for unit in quantities.values()):
         raise TypeError(f"quantities gives units as text, such as {{'power': 'W'}}; got {quantities!r}")
-    known = trajectory.quantity_columns() | trajectory.variable_columns()
+    recorded, variables = trajectory.quantity_columns(), trajectory.variable_columns()
     found: dict[str, Array] = {}
-    for name in (str(one).removeprefix(QUANTITY) for one in quantities):
+    for asked in map(str, quantities):
+        name = asked.removeprefix(QUANTITY)
+        known = recorded if name != asked else recorded | variables  # a quantity may be called q
         own = {one: values for one, values in known.items() if one == name or one.startswith((f"{name}.", f"{name}["))}
         if not own:
-            raise ValueError(f"{name!r} is not recorded; {checks.suggest(str(name), list(known))}")
+            raise ValueError(f"{name!r} is not recorded; {checks.suggest(name, list(known))}")
         found |= own
     return found
 

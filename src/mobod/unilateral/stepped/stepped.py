@@ -220,7 +220,7 @@ class Stepped:
             own[i] = 0.0
             own[i, 1 : 1 + size] = resisting[at : at + size]
             at += size
-        self.space.counts[names.KEPT] = n
+        self.space.counts[names.KEPT], self.space.measures[names.LAST_STEP] = n, h
         labels = self._labels(n)
         self._normals = {labels[i]: float(own[i, 0]) for i in np.flatnonzero(which)}, h
 
@@ -303,8 +303,8 @@ class Stepped:
                 return one.surfaces[surface - one.first_surface].name
         raise ModelError(f"there is no surface {surface}")
 
-    def points(self, h: float) -> Any:
-        """Contacts of the last step, as `STEPPED_POINT`, with impulses by its size as forces on the second body."""
+    def points(self) -> Any:
+        """Contacts of the last step, or half step, as `STEPPED_POINT`: impulses by its size are forces on the second body."""
         space = self.space
         total = self._kept()
         kept = np.flatnonzero(self._kinds(total) == names.CONTACT) if total else np.zeros(0, np.int64)
@@ -312,7 +312,7 @@ class Stepped:
         rows = np.zeros(n, STEPPED_POINT)
         if space is None or n == 0:
             return rows
-        points, pairs = space.points[kept], space.pairs[kept]
+        points, pairs, h = space.points[kept], space.pairs[kept], float(space.measures[names.LAST_STEP])
         moment = np.zeros((total, 3))
         for i in np.flatnonzero((self._kinds(total) != names.CONTACT) & (self._kinds(total) < names.EQUATIONS)):
             own, axes = space.points[i, names.IMPULSE : names.IMPULSE + 3], space.points[i, names.FRAME : names.FRAME + 9]
