@@ -79,6 +79,18 @@ def test_datasets_of_many_motions_have_the_quantities():
     np.testing.assert_array_equal(own, table["reactions.crank.fx"])
 
 
+def test_datasets_keep_what_a_user_has_named_as_something_else_of_theirs():
+    """Names of dimensions were errors, statistics took the place of quantities, and u_dot was labelled by coordinates."""
+    pytest.importorskip("xarray")
+    system, state = mb.examples.four_bar.build()
+    record = {"time": "kinetic_energy", "failed": "potential_energy", "q": "u_dot", "energy": "kinetic_energy"}
+    motions = mb.Ensemble(system, 2, state=state).simulate(0.1, record=record)
+    table = motions.to_xarray()
+    for name, own in (("time", "quantity.time"), ("failed", "quantity.failed"), ("q", "quantity.q"), ("energy", "energy")):
+        np.testing.assert_array_equal(table[own], motions.quantities[name])
+    assert "coordinate" not in table["quantity.q"].dims
+
+
 def test_loads_between_two_surfaces_are_asked_for_by_their_names():
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)

@@ -73,8 +73,6 @@ def of_motions(motions: EnsembleTrajectory) -> Any:
         found = np.asarray(getattr(motions, name)[:])
         if found.size:
             arrays[name] = (*along, *_dimensions(name, found.shape[2:])), found
-    for name, values in motions.quantities.items():
-        arrays[name if name not in arrays else f"quantity.{name}"] = (*along, *_dimensions(name, values.shape[2:])), values
     if motions.sensitivities is not None:
         labels["by"] = motions.sensitivities.names
         for name, values in motions.sensitivities.arrays().items():
@@ -91,6 +89,9 @@ def of_motions(motions: EnsembleTrajectory) -> Any:
     for name, values in motions.statistics.items():
         if isinstance(values, np.ndarray):
             arrays[name] = "state", values
+    for name, values in motions.quantities.items():
+        own = f"quantity.{name}" if name in arrays or name in labels else name
+        arrays[own] = (*along, *_dimensions(own, values.shape[2:])), values
     return module.Dataset(arrays, coords=_those_used(labels, arrays))
 
 
