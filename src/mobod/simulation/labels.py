@@ -103,7 +103,7 @@ def whole_shape(name: str, rows: Mapping[str, Sequence[str]]) -> tuple[int, ...]
 
 
 def parts_of(name: str, rows: Mapping[str, Sequence[str]]) -> Sequence[str]:
-    """What the rows of a quantity of `FORMS` are of, by name, such as its bodies; none where it has but one row."""
+    """The names of all bodies, or the like, that a quantity of `FORMS` has a row each of; none where it has but one row."""
     return rows.get(FORMS[name].rows or "", ()) if name in FORMS else ()
 
 
@@ -170,8 +170,9 @@ def labelled(columns: Mapping[str, Array], prefix: str, known: Mapping[str, Sequ
         endings = [parts_name.endswith(form.names[k % size]) for k, parts_name in enumerate(parts)] if form.names else []
         if not parts or len(parts) % size or not all(endings) or (form.rows is None and len(parts) != size):
             continue
-        own = rows_of_columns(columns, prefix, [name]).get(form.rows or "", [])
-        if form.rows in known and own != list(known[form.rows]):
+        kind = form.rows or ""
+        own = rows_of_columns(columns, prefix, [name]).get(kind, [])
+        if kind in known and own != list(known[kind]):
             continue
         if form.rows == "body" and (own[0] != GROUND or len(own) == 1):  # a part where all names are not known
             continue
