@@ -168,6 +168,35 @@ def test_elementary_functions_in_plain_python_take_arrays_of_lanes(rng):
     assert np.allclose(together, three_forms.python(elementary, (0, 0), values), rtol=5.0 * EPS, atol=0.0)
 
 
+EXPONENTS = [0.0, -0.0, -708.5, -740.2, -745.1, -745.2, 709.7, 709.8, 1e300, -1e300, np.inf, -np.inf, np.nan, -37.4, 1e-300]
+
+
+@compiled_form
+def test_exponentials_of_extreme_numbers_are_those_of_the_c_library(form, rng):
+    x = eights([*EXPONENTS, *rng.uniform(-700.0, 700.0, 400), *rng.uniform(-1.0, 1.0, 400)])
+    with np.errstate(over="ignore", under="ignore"):
+        expected = np.exp(x)
+    found = np.array([form(lambda x: (scalar.exp(x),), (0,), one) for one in x])
+    np.testing.assert_allclose(found, expected, rtol=2.5e-16, atol=5e-324)
+
+
+@compiled_form
+def test_angles_of_extreme_numbers_are_those_of_the_c_library(form, rng):
+    """To the last two bits; of zeros, infinities and what is no number alike, signs of zeros included."""
+    ends = [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 5e-324, 1e308, -5e-324]
+    special = np.array([(y, x) for y in ends for x in ends])
+    others = rng.standard_normal((800, 2)) * 10.0 ** rng.uniform(-8.0, 8.0, (800, 2))
+    y, x = (eights(one) for one in np.concatenate([special, others]).T)
+    expected = np.arctan2(y, x)
+    found = np.array(
+        [form(lambda y, x: (scalar.atan2(y, x),), (0, 0), np.array([a[0], b[0]])) for a, b in zip(y, x, strict=True)]
+    )
+    np.testing.assert_allclose(found, expected, rtol=4.5e-16, atol=0.0)
+    assert np.array_equal(
+        np.signbit(found), np.signbit(expected) & ~np.isnan(expected) | np.signbit(found) & np.isnan(expected)
+    )
+
+
 def of_integers(x):
     """Literals without a point, which a user's own function will have."""
     two = scalar.sqrt(2) + scalar.sin(1) + scalar.exp(0) + scalar.log(3) + scalar.atan2(1, 2)

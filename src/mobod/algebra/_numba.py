@@ -21,6 +21,7 @@ def _add_to_numba() -> engine.Extension:
         compiled_counter,
         compiled_dual,
         compiled_eights,
+        compiled_elementary,
         compiled_masks,
         compiled_object_access,
         compiled_octants,
@@ -29,7 +30,7 @@ def _add_to_numba() -> engine.Extension:
         lanes,
     )
 
-    modules = compiled_angles, compiled_dual, compiled_record, lanes
+    modules = compiled_angles, compiled_dual, compiled_elementary, compiled_record, lanes
     return engine.Extension(modules, {"state": types.float64, "lanes": lanes.lanes, "duals": compiled_dual.dual8}, _layout)
 
 

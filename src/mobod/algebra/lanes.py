@@ -77,7 +77,7 @@ def as_vector(builder: Any, typ: Any, value: Any) -> Any:
     return value if isinstance(typ, Lanes) else splat(builder, value)
 
 
-def _vector_intrinsic(builder: Any, name: str, args: list[Any]) -> Any:
+def vector_intrinsic(builder: Any, name: str, args: list[Any]) -> Any:
     """An LLVM intrinsic of vectors; llvmlite has no names for these."""
     kind = ir.FunctionType(VECTOR, [VECTOR] * len(args))
     return builder.call(cgutils.get_or_insert_function(builder.module, kind, f"llvm.{name}.v{WIDTH}f64"), args)
@@ -164,7 +164,7 @@ def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- primitives of one number
 
 
-def _define_unary(function: Any, lower: Any, result: Any = None) -> None:
+def define_unary(function: Any, lower: Any, result: Any = None) -> None:
     """*function* of one float64 or Lanes; *lower* gets the builder, whether it is a vector, and the value."""
 
     @infer_global(function)
@@ -194,7 +194,7 @@ def _constant(value: float) -> Any:
 def _llvm(name: str) -> Any:
     def lower(builder: Any, vector: bool, x: Any) -> Any:
         if vector:
-            return _vector_intrinsic(builder, name, [x])
+            return vector_intrinsic(builder, name, [x])
         return builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [ir.DoubleType()]), [x])
 
     return lower
@@ -214,12 +214,12 @@ def rint(x: Any) -> Any:
     return round(x)
 
 
-_define_unary(scalar.zero, _constant(0.0))
-_define_unary(scalar.one, _constant(1.0))
-_define_unary(scalar.sqrt, _llvm("sqrt"))
-_define_unary(rint, _llvm("rint"))
-_define_unary(scalar.floor, _llvm("floor"))
-_define_unary(scalar.any_not_finite, lower_any_not_finite, types.boolean)
+define_unary(scalar.zero, _constant(0.0))
+define_unary(scalar.one, _constant(1.0))
+define_unary(scalar.sqrt, _llvm("sqrt"))
+define_unary(rint, _llvm("rint"))
+define_unary(scalar.floor, _llvm("floor"))
+define_unary(scalar.any_not_finite, lower_any_not_finite, types.boolean)
 
 
 @infer_global(scalar.where)
@@ -317,7 +317,7 @@ def _lower_sign(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _lower_any_above(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     x, limit = args
     if isinstance(sig.args[0], Lanes):
-        size = _vector_intrinsic(builder, "fabs", [x])
+        size = vector_intrinsic(builder, "fabs", [x])
         above = builder.fcmp_unordered(">", size, splat(builder, limit))
         return builder.icmp_unsigned("!=", builder.bitcast(above, ir.IntType(WIDTH)), ir.Constant(ir.IntType(WIDTH), 0))
     size = builder.call(builder.module.declare_intrinsic("llvm.fabs", [ir.DoubleType()]), [x])
@@ -452,9 +452,7 @@ def _define_libm(function: Any, of_one: Any, arguments: int) -> None:
         lower_builtin(function, *kind)(vector_form if Lanes in kind else scalar_form)
 
 
-_define_libm(scalar.exp, math.exp, 1)
 _define_libm(scalar.log, math.log, 1)
-_define_libm(scalar.atan2, math.atan2, 2)
 _define_libm(real_power, math.pow, 2)
 
 

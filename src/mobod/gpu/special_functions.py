@@ -1,9 +1,9 @@
-"""Functions of the C library, which a GPU has not: sine and cosine of large angles, exp, log, atan2, powers.
+"""Functions of the C library, which a GPU has not: sine and cosine of large angles, log, powers; exp and atan2 of users' code.
 
 Compiled with the kernels and linked under the names by which these call them. Angles below a million radians need none of it:
-`scalar.sincos` reduces those itself. Sources: Cody and Waite 1980 (reductions); the polynomials are those of FreeBSD's msun
-(Sun Microsystems 1993), of which each gives the function to below one unit in the last place; powers, by logarithms, lose the
-digits that ``n log x`` has before the point.
+`scalar.sincos` reduces those itself; nor do `scalar.exp` and `scalar.atan2` call a library. Sources: Cody and Waite 1980
+(reductions); the logarithm's polynomial is that of FreeBSD's msun (Sun Microsystems 1993), to below one unit in the last place;
+powers, by logarithms, lose the digits that ``n log x`` has before the point.
 """
 
 from __future__ import annotations
@@ -42,12 +42,6 @@ of_bits: Any = intrinsic(_of_bits)
 fused: Any = intrinsic(_fused)
 
 _INFINITY = math.inf
-
-
-@generic
-def two_to(k: int) -> float:
-    """2 to an integer power between -1022 and 1023."""
-    return of_bits((k + 1023) << 52)  # type: ignore[no-any-return]
 
 
 @generic
@@ -92,31 +86,6 @@ def cosine(x: float) -> float:
 
 
 @generic
-def exponential(x: float) -> float:
-    """The exponential function."""
-    if not abs(x) < 800.0:
-        return 0.0 if x < 0.0 else x * _INFINITY
-    k = math.floor(x * 1.4426950408889634 + 0.5)
-    high = x - k * 6.93147180369123816490e-01
-    low = k * 1.90821492927058770002e-10
-    r = high - low
-    t = r * r
-    c = r - t * (
-        1.66666666666666019037e-01
-        + t
-        * (
-            -2.77777777770155933842e-03
-            + t * (6.61375632143793436117e-05 + t * (-1.65339022054652515390e-06 + t * 4.13813679705723846039e-08))
-        )
-    )
-    y = 1.0 + (r * c / (2.0 - c) - low + high)
-    half = int(k) // 2
-    if k > 1023.0 or k < -1021.0:  # in two factors, so that neither overflows
-        return y * two_to(half) * two_to(int(k) - half)  # type: ignore[no-any-return]
-    return y * two_to(int(k))  # type: ignore[no-any-return]
-
-
-@generic
 def logarithm(x: float) -> float:
     """The natural logarithm."""
     if not x > 0.0:
@@ -145,62 +114,9 @@ def logarithm(x: float) -> float:
     return k * 6.93147180369123816490e-01 - (rest - f)  # type: ignore[no-any-return]
 
 
-@generic
-def _arc_tangent(x: float) -> float:
-    """The angle between -pi/2 and pi/2 whose tangent is x."""
-    a = abs(x)
-    if not a < 1.0e20:
-        high, low, a = 1.5707963267948966, 6.123233995736766e-17, 0.0
-    elif a < 0.4375:
-        high, low = 0.0, 0.0
-    elif a < 0.6875:
-        high, low, a = 4.63647609000806093515e-01, 2.26987774529616870924e-17, (2.0 * a - 1.0) / (2.0 + a)
-    elif a < 1.1875:
-        high, low, a = 7.85398163397448278999e-01, 3.06161699786838301793e-17, (a - 1.0) / (a + 1.0)
-    elif a < 2.4375:
-        high, low, a = 9.82793723247329054082e-01, 1.39033110312309984516e-17, (a - 1.5) / (1.0 + 1.5 * a)
-    else:
-        high, low, a = 1.5707963267948966, 6.12323399573676603587e-17, -1.0 / a
-    z = a * a
-    w = z * z
-    odd = z * (
-        3.33333333333329318027e-01
-        + w
-        * (
-            1.42857142725034663711e-01
-            + w
-            * (
-                9.09088713343650656196e-02
-                + w * (6.66107313738753120669e-02 + w * (4.97687799461593236017e-02 + w * 1.62858201153657823623e-02))
-            )
-        )
-    )
-    even = w * (
-        -1.99999999998764832476e-01
-        + w
-        * (
-            -1.11111104054623557880e-01
-            + w * (-7.69187620504482999495e-02 + w * (-5.83357013379057348645e-02 + w * -3.65315727442169155270e-02))
-        )
-    )
-    angle = high - ((a * (odd + even) - low) - a)
-    return -angle if x < 0.0 else angle
-
-
 def angle_of(y: float, x: float) -> float:
     """The angle of the vector (x, y) from the x axis."""
-    if not abs(x) + abs(y) >= 0.0:
-        return math.nan
-    if abs(x) == _INFINITY and abs(y) == _INFINITY:  # as the C library has it
-        x, y = math.copysign(1.0, x), math.copysign(1.0, y)
-    if x == 0.0 and y == 0.0:
-        return math.copysign(math.pi if math.copysign(1.0, x) < 0.0 else 0.0, y)
-    if x == 0.0:
-        return math.copysign(0.5 * math.pi, y)
-    acute = _arc_tangent(abs(y / x))
-    if x < 0.0:
-        acute = math.pi - (acute - 1.2246467991473532e-16)
-    return math.copysign(acute, y)
+    return scalar.atan2(y, x)  # type: ignore[no-any-return]
 
 
 def real_power(x: float, n: float) -> float:
@@ -208,7 +124,7 @@ def real_power(x: float, n: float) -> float:
     if n == 0.0 or x == 1.0:
         return 1.0
     whole = math.floor(n) == n
-    size = exponential(n * logarithm(abs(x)))
+    size = scalar.exp(n * logarithm(abs(x)))
     if x >= 0.0:
         return size  # type: ignore[no-any-return]
     if not whole:
@@ -217,8 +133,8 @@ def real_power(x: float, n: float) -> float:
 
 
 def natural_exponential(x: float) -> float:
-    """`exponential` under a name of its own."""
-    return exponential(x)  # type: ignore[no-any-return]
+    """The exponential function."""
+    return scalar.exp(x)  # type: ignore[no-any-return]
 
 
 def natural_logarithm(x: float) -> float:
