@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 
+from mobod import _garbage
 from mobod.compiling import compiled, engine, keep_refusal, run_noting, with_refusals_apart
 
 
@@ -26,7 +27,8 @@ def test_a_part_of_another_kernel_is_compiled_once_more_when_python_calls_it():
     assert total.code_for(np.zeros(1))(np.ones(3)) == 3.0
 
 
-def test_what_compiling_makes_is_not_looked_through_for_garbage():
+def test_what_compiling_makes_is_not_looked_through_for_garbage(monkeypatch):
+    monkeypatch.setattr(_garbage._Seen, "new", 0)
     begun = []
     engine.numba()  # or it is imported within
     gc.callbacks.append(lambda phase, info: begun.append(phase))
@@ -39,6 +41,23 @@ def test_what_compiling_makes_is_not_looked_through_for_garbage():
         gc.callbacks.pop()
     assert not begun and len(more) == 100 and gc.isenabled()
     assert any(one is made[0] for one in gc.get_objects(generation=2))
+
+
+def test_what_compiling_leaves_is_looked_through_once_there_is_much(monkeypatch):
+    monkeypatch.setattr(_garbage, "_MANY", 5000)
+    monkeypatch.setattr(_garbage._Seen, "new", 0)
+    monkeypatch.setattr(_garbage._Seen, "left", 0)
+    begun = []
+    engine.numba()
+    gc.callbacks.append(lambda phase, info: begun.append((phase, info["generation"])))
+    try:
+        for _ in range(3):
+            with engine.compiling():
+                made = [[] for _ in range(3000 + gc.get_threshold()[0])]
+    finally:
+        gc.callbacks.pop()
+    assert begun.count(("start", 2)) == 1  # at the second; what was left then is far more than 5000
+    assert _garbage._Seen.left > len(made)
 
 
 def test_a_kernel_within_a_callback_of_another_has_refusals_of_its_own():
