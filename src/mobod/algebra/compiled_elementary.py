@@ -1,7 +1,7 @@
 """`exp` and `atan2` compiled, of one number and of lanes by one source, so that both give the same bits.
 
-The C library takes a number a call: in lanes that is eight calls. Exponentials are within one unit in the last place of its own,
-angles within two.
+The C library takes a number a call: in lanes that is eight calls. Exponentials are within one unit in the last place of its
+own, angles within two.
 """
 
 from __future__ import annotations
