@@ -327,3 +327,26 @@ def test_the_kernel_sees_what_the_witnesses_say(make, which):
         times.append(stepper.time)
         system.remove_event_handler(stop)
     assert_allclose(times[0], times[1], rtol=0, atol=2e-9)
+
+
+@pytest.mark.parametrize("what", ["weights", "lock", "nothing"])
+def test_errors_after_an_event_are_weighted_as_in_a_run_that_begins_there(what):
+    system, state = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+
+    class Change(mb.event.When):
+        def handle_event(self, state, accuracy):
+            if what == "weights":
+                state.u_weights = 1.0, 1e4
+            elif what == "lock":
+                lower.lock(state, "velocity")
+            else:
+                state.u = 0.9 * state.u
+
+    system.add_event_handler(Change(mb.event.Coordinate(lower, 0, 0.0)))
+    stepper = stepper_of(system, state, 1e-6)
+    while not len(stepper.events):
+        stepper.step(0.01)
+    weights = stepper.integrator.work[-4]
+    assert_array_equal(weights, stepper_of(system, stepper.state, 1e-6).integrator.work[-4])
+    assert_array_equal(weights, {"weights": [1, 1e4, 1, 1e4], "lock": [1, 1, 1, 0], "nothing": [1, 1, 1, 1]}[what])

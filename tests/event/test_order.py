@@ -203,6 +203,18 @@ def test_all_significant_states_are_returned(ball, recorder):
     assert seen[4][2] == pytest.approx(seen[3][2] + 1.0) and seen[9][2] == pytest.approx(-0.5 * seen[8][2])
 
 
+def test_an_announced_event_is_handled_though_its_state_was_changed(ball):
+    model = ball()
+    model.system.add_event_handler(mb.event.ImpactWhen(mb.event.Coordinate(model.ball), 0.5))
+    stepper = model.stepper()
+    stepper.set_report_all_significant_states(True)
+    while stepper.step_to(2.0) is not StepStatus.REACHED_EVENT_TRIGGER:
+        pass
+    stepper.state.u = [-3.0]
+    assert stepper.step_to(2.0) is StepStatus.START_OF_CONTINUOUS_INTERVAL
+    assert stepper.state.u[0] == pytest.approx(1.5)
+
+
 def test_the_step_limit_is_a_return_where_all_significant_states_are(ball):
     model = ball()
     stepper = model.stepper(fixed_step_size=0.01, internal_step_limit=3)

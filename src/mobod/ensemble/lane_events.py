@@ -16,9 +16,8 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import MobodError, ModelError
-from ..event import ImpactWhen
 from ..event.agenda import Agenda, Call
-from ..event.watched import Found, Watched
+from ..event.watched import Found, Watched, found_of
 from ..integrator import Integrator
 from ..simulation.accumulation import Accumulation
 from ..simulation.event_log import Account, EventLog
@@ -82,7 +81,6 @@ class LaneEvents:
         self._system = system = ensemble._system
         self._agenda = Agenda(system, Subsystem, integrator.accuracy)
         self._agenda.contacts = lanes.contacts
-        self._impacts = [one for one in system.event_handlers if isinstance(one, ImpactWhen)]
         self._accumulations: dict[int, Accumulation] = {}
         #: When contacts of states closed or opened.
         self._times_of_contacts: dict[int, list[float]] = {}
@@ -135,8 +133,7 @@ class LaneEvents:
                 time, found = float(self._ensemble._time[i, 0]), None
                 if control[EVENT, 0, lane] <= time and not (schedule is not None and schedule.reporters[i] <= time):
                     crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()
-                    which = [(one, sign > 0.0) for one, sign in zip(self._lanes.called, crossed, strict=False) if sign != 0.0]
-                    found = Found(time, time, [one for one, _ in which], [rising for _, rising in which])
+                    found = found_of(time, time, self._lanes.called, crossed)
                 lanes[layout.CALLS, lane] = 0
                 changed = self._happens(i, time, found)
                 if changed is None:
@@ -189,7 +186,7 @@ class LaneEvents:
             known = self._accumulations.get(i)
             if known is None:
                 known = self._accumulations[i] = Accumulation()
-            known.refuse(found, self._lanes.windows)
+            known.refuse(found)
             key = tuple(found.which)
             if key not in self._calls:
                 self._calls[key] = agenda.calls_for(found.which, True), agenda.calls_for(found.which, False)
@@ -205,7 +202,7 @@ class LaneEvents:
             contacts.times = self._times_of_contacts.setdefault(i, [])
             if all(owner is not contacts for owner, _ in calls):
                 calls = [*calls, *agenda.calls_for_contacts()]
-        for one in self._impacts:
+        for one in agenda.impacts:
             one.resolved = self._integrator.flight_resolution(state.q_values)
         account = Account(self._system, state, self._system.calc_energy(state))
         if state.tree.remembers or state.resources is not None:  # what was there just before counts

@@ -310,9 +310,8 @@ class LaneRuns:
         self._in_python = [one for one in self.called if one.owner is not self.contacts and not is_watched(one.owner)]
         self._callback = lending.watching(self._in_python)
         scale = system.get_default_time_scale()
-        #: In which their events are found.
-        self.windows = {one: one.info.calc_window(integrator.accuracy, scale) for one in self.called}
         for one in self.called:
+            one.set_window(integrator.accuracy, scale)
             info, near, in_python = one.info, one.owner is self.contacts, one in self._in_python
             by_python = [self._callback.address(**in_lanes), self._in_python.index(one) if in_python else 0, 0]
             found = by_python if in_python or one.witness is None else packed(one.witness)
@@ -390,7 +389,7 @@ class LaneWorker:
             record.share("witness_integers", integers)
             record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
         self.seen = aligned_zeros(SEEN * len(plan.watched), 1, LANES)
-        self.seen[WINDOW::SEEN] = np.reshape(list(plan.windows.values()), (-1, 1, 1))
+        self.seen[WINDOW::SEEN] = np.reshape([one.window for one in plan.called], (-1, 1, 1))
         self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
         self.lender: lending.Lender | None = None

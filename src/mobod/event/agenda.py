@@ -11,6 +11,7 @@ import numpy as np
 from ..errors import ModelError
 from ..state.cause import Cause
 from .handler import EventHandler
+from .impact_when import ImpactWhen
 from .periodic import Periodic
 from .reporter import EventReporter
 from .scheduled import Scheduled
@@ -42,7 +43,9 @@ class Agenda:
         handlers, reporters = system.event_handlers, system.event_reporters
         self._handlers = [one for one in handlers if isinstance(one, Scheduled)]
         self._reporters = [one for one in reporters if isinstance(one, Scheduled)]
-        self._triggered = [one for one in (*reporters, *handlers) if isinstance(one, Triggered)]
+        self._triggered = [of_triggered(one) for one in (*reporters, *handlers) if isinstance(one, Triggered)]
+        #: Handlers of impacts, which are told what flights the integrator resolves.
+        self.impacts = [one for one in handlers if isinstance(one, ImpactWhen)]
 
         def overriding(hook: str) -> list[Any]:
             return [one for one in system.subsystems if getattr(type(one), hook) is not getattr(base, hook)]
@@ -121,7 +124,7 @@ class Agenda:
 
     def watched(self, state: State) -> list[Watched]:
         """All witnesses, of reporters, of handlers and of subsystems, that make an event when they rise or fall."""
-        found = [of_triggered(one) for one in self._triggered]
+        found = self._triggered[:]
         if self.contacts is not None:
             found += self.contacts.watched(state)
         resources = state.resources
@@ -162,10 +165,10 @@ class Agenda:
         calls: list[Call] = []
         ids: dict[int, list[int]] = {}
         for one in which:
-            if isinstance(one.owner, EventReporter if reports else EventHandler):
+            if one.form is (EventReporter if reports else EventHandler):
                 if all(one.owner is not other for other, _ in calls):  # contacts have many witnesses
                     calls.append(self._call_of(one.owner))
-            elif not isinstance(one.owner, (EventReporter, EventHandler)):
+            elif one.form is None:
                 known = id(one.owner) in ids
                 ids.setdefault(id(one.owner), []).append(one.event_id)
                 if not known and one.owner in (self._reporting if reports else self._handling):

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..state.trigger_info import TriggerInfo
 from ..value.overriding import holds_for
 from ..value.stage import Stage
+from .handler import EventHandler
+from .reporter import EventReporter
 from .triggered import Triggered
 from .when import When
 from .witness import Witness
@@ -40,11 +42,22 @@ class Watched:
     knots: Callable[[Any], float] | None = None
     #: That bound and its rate, which kernels look at in its place; no number where it is not above zero.
     bound: Callable[[Any], tuple[float, float]] | None = None
+    #: The window of time in which its events are found, as it was set last.
+    window: float = 0.0
 
     @functools.cached_property
     def what(self) -> str:
         """The quantity that changes sign, in words: only when asked for, as writing arrays takes as long as many steps."""
         return self.label or (repr(self.owner.witness) if isinstance(self.owner, When) else "")
+
+    def set_window(self, accuracy: float, time_scale: float) -> None:
+        """Set the window of time for a run of this accuracy."""
+        self.window = self.info.calc_window(accuracy, time_scale)
+
+    @functools.cached_property
+    def form(self) -> type | None:
+        """`EventReporter` or `EventHandler`, which the owner is; None of a subsystem."""
+        return next((form for form in (EventReporter, EventHandler) if isinstance(self.owner, form)), None)
 
     @property
     def name(self) -> str:
@@ -61,6 +74,12 @@ class Found:
     which: list[Watched]
     #: Of each, whether its witness has risen.
     rising: list[bool]
+
+
+def found_of(low: float, high: float, watched: Sequence[Watched], crossed: Sequence[float]) -> Found:
+    """The events of those that have risen, 1 in *crossed*, or fallen, -1, in a window of time."""
+    which = [(one, sign > 0.0) for one, sign in zip(watched, crossed, strict=False) if sign != 0.0]
+    return Found(low, high, [one for one, _ in which], [rising for _, rising in which])
 
 
 def is_compiled(owner: Any) -> bool:

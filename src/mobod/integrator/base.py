@@ -7,6 +7,7 @@ attempt; see `stepping.loop` for the algorithm. `BDF` steps from Python.
 
 from __future__ import annotations
 
+import functools
 import time as _clock
 import warnings
 from collections.abc import Callable, Sequence
@@ -189,6 +190,8 @@ class Integrator(Sealed):
         self.held: Held | None = None
         #: These forces, and the rows that records share.
         self._held_rows: tuple[Any, Array] | None = None
+        #: What the arrays for steps are for: see `get_room`.
+        self._room: tuple[Any, ...] | None = None
         #: Whether a run is to go on where a step of another has ended, whose state fulfils its constraints to the bit.
         self.goes_on = False
         self._infinity_norm = True
@@ -218,7 +221,7 @@ class Integrator(Sealed):
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_refusal": None, "_noted": None, "quick": None}
+        return {**self.__dict__, "_refusal": None, "_noted": None, "quick": None, "_room": None}
 
     # ------------------------------------------------------------------------------------------ settings
 
@@ -324,13 +327,17 @@ class Integrator(Sealed):
         counts[rk.PROJECTION] = ALWAYS * self._project_every_step + FULL_NEWTON * self._force_full_newton
         counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
         counts[rk.NO_INTERPOLATION] = not self.allow_interpolation
-        # a table whose last stage is the end of the step: the rates there are the next step's first
-        of_table = len(self.table) > 2 and self.table.any()
-        counts[rk.ENDS_AT_STAGE] = self.ends_at_stage or (of_table and np.array_equal(self.table[-3], self.table[-2]))
+        counts[rk.ENDS_AT_STAGE], counts[rk.FORESEEN] = self._ends_of_table
         counts[rk.WANTED] = EVERYTHING
 
+    @functools.cached_property
+    def _ends_of_table(self) -> tuple[bool, int]:
+        """True if an attempt leaves the record realized at its end; and the row with the rates foreseen there."""
+        # a table whose last stage is the end of the step: the rates there are the next step's first
+        of_table = len(self.table) > 2 and self.table.any()
         stages = np.flatnonzero(self.table[:-2, 0] == 1.0)
-        counts[rk.FORESEEN] = rk.FIRST_STAGE + int(stages[-1]) if len(stages) else rk.RATE
+        ends = self.ends_at_stage or bool(of_table and np.array_equal(self.table[-3], self.table[-2]))
+        return ends, rk.FIRST_STAGE + int(stages[-1]) if len(stages) else rk.RATE
 
     # ------------------------------------------------------------------------------------------ stepping
 
@@ -365,7 +372,7 @@ class Integrator(Sealed):
         self.system.realize(state)
         if state.tree.counts["num_controllers"]:
             begin_sampling(state.block)
-        self._state, self.termination = state, None
+        self._state, self._room, self.termination = state, None, None
         self.reset_all_statistics()
         self.counts[rk.PASSES] = 0
         self.warned.clear()
@@ -400,20 +407,27 @@ class Integrator(Sealed):
         """Handlers are about to change the state by *calls*, as the witnesses *which* have changed sign."""
 
     def get_room(self, state: State) -> None:
-        """Make arrays for steps of *state*, whose Instance stage is realized, with the settings in them."""
-        self._state = state
-        self._table = np.ascontiguousarray(self.table)
-        stages = self._table.shape[1] - 1
-        self.work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state.y_values)))
-        self.work[rk.FIRST_STAGE + stages] = error_weights(state) * self._free_variables()
-        self.no_energies = np.zeros(0)
+        """Make arrays for steps of *state*, whose Instance stage is realized, with the settings in them.
+
+        Those that are there stay, if what is integrated and how it is weighted are as they were: after an event, mostly.
+        """
+        self._state, resources = state, state.resources
+        known = state.field("prescribed").tobytes(), state.field("prescribed_level").tobytes()
+        plain = resources is None or (not resources.weights and len(state.u_values) == state.tree.nu)
+        room = (state.tree, len(state.y_values), known, resources is None) if plain else None
+        if room is None or room != self._room:
+            self._table = np.ascontiguousarray(self.table)
+            stages = self._table.shape[1] - 1
+            self.work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state.y_values)))
+            self.work[rk.FIRST_STAGE + stages] = error_weights(state) * self._free_variables()
+            plain = len(state.q_values) == state.tree.nq and (state.tree.fields["rates"] == q_rates.SAME).all()
+            self.counts[rk.PLAIN_RATES] = plain
+            self.no_energies, self._room = np.zeros(0), room
+            self._apply()
         control = self.control
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.COLLAPSE] = 0.0
         control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
-        self._apply()
-        plain = len(state.q_values) == state.tree.nq and (state.tree.fields["rates"] == q_rates.SAME).all()
-        self.counts[rk.PLAIN_RATES] = plain
         self.choose_routines()
 
     def _begin(self) -> None:
@@ -421,7 +435,8 @@ class Integrator(Sealed):
         state, control = self._state, self.control
         assert state is not None
         self.get_room(state)
-        status = self._call(beginning.start, self.work, control, self.counts)
+        tries = not control[rk.STEP] > 0.0
+        status = self._call_as_chosen(beginning.start, self.work, control, self.counts)
         if status == rk.NOT_PROJECTED:
             reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)
             failed = ConvergenceError(f"the state at time {state.time:.9g} cannot be brought to its constraints")
@@ -429,7 +444,10 @@ class Integrator(Sealed):
             raise failed from reason
         if status:
             raise ModelError(f"the accelerations of the state at time {state.time:.9g} are not finite, where stepping begins")
-        self.leave_at(float(control[rk.TIME]))  # choosing the first step has tried one
+        if tries or state.resources is not None or not self._runs_compiled:  # the first step is chosen by trying one
+            self.leave_at(float(control[rk.TIME]))
+        else:
+            self.arrive_at_end()
 
     def _call(self, kernel: Any, *args: Any) -> int:
         """Run *kernel*, which calls back what Python computes."""
@@ -491,7 +509,7 @@ class Integrator(Sealed):
         assert state is not None
         counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
         counts[rk.RELAXES] = len(state.z_values) > 0
-        counts[rk.QUATERNIONS] = bool(state.tree.fields["has_quaternion"].any())
+        counts[rk.QUATERNIONS] = np.count_nonzero(state.tree.fields["has_quaternion"]) > 0
         counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
         if self._runs_compiled:
             counts[rk.ROUTINE] = advance.address() if self.held is None else self._holding(self.held)
@@ -828,8 +846,10 @@ class Integrator(Sealed):
         if state.has_known:
             self.system.prescribe(state)
         if interpolated and self._project_interpolated_states:
-            self._call(loop.project_report, self.control, self.counts)
-            state.invalidate_q()
+            self.choose_routines()
+            if self.counts[rk.PROJECTOR] or self.counts[rk.QUATERNIONS]:
+                self._call_as_chosen(loop.project_report, self.control, self.counts)
+                state.invalidate_q()
         self.system.realize(state, stage)
 
     def _free_variables(self) -> Array:

@@ -156,7 +156,7 @@ class BDF(Integrator):
             self.memory = np.zeros((bdf.JACOBIAN + 2 * ny, ny))
         else:
             self._y, self._rates, self._moved, self._jacobian = np.zeros(ny), np.zeros(ny), np.zeros(ny), np.zeros((ny, ny))
-        self.control[bdf.STOP] = -np.inf
+        self.control[bdf.STOP], self.control[bdf.ORDER], self.quick = -np.inf, 0.0, None
         super().get_room(state)
 
     def can_run_compiled(self, state: State) -> bool:

@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.arrays import Array
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
-from ..event.watched import Found, Watched
+from ..event.watched import Found, Watched, found_of
 from ..event.witness import one_number
 from ..state.state import State
 from ..state.validity import EVERYTHING, KINEMATICS
@@ -56,26 +55,43 @@ class Watch:
     """
 
     def __init__(self, integrator: Any, watched: list[Watched], time_scale: float) -> None:
-        self._integrator, self.watched = integrator, watched
-        accuracy = integrator.get_accuracy_in_use()
-        self.windows = [one.info.calc_window(accuracy, time_scale) for one in watched]
-        self._stage = max(one.stage for one in watched)
-        self._rates = [one.rate for one in watched]
-        self._has_differences = any(rate is None for rate in self._rates)
-        self._with_knots = [one.knots is not None for one in watched]
-        self._has_knots = any(self._with_knots)
+        self._integrator, self._time_scale = integrator, time_scale
+        self.watched: list[Watched] = []
+        #: The table of witnesses, their integers behind it, and what has been seen, their numbers behind it: the pools of
+        #: `stepping.witnesses`, which kernels look at where `_is_packed` is true; and as lists, of which they were made.
+        self._integers, self._numbers = np.zeros(0, np.int64), np.zeros((0, 1))
+        self._packed: tuple[list[int], list[float], list[float]] | None = None
+        self.take(watched)
+
+    def take(self, watched: list[Watched]) -> None:
+        """Watch these witnesses from here on, in an interval that is to begin."""
+        if watched != self.watched:
+            self._look_through(watched)
+        accuracy = self._integrator.get_accuracy_in_use()
+        for one in watched:
+            one.set_window(accuracy, self._time_scale)
         #: Up to `time` the witnesses have been searched; the last step has ended at `_end`.
         self.time = self._end = -np.inf
-        #: The table of witnesses, their integers behind it, and what has been seen, their numbers behind it: the pools of
-        #: `stepping.witnesses`, which kernels look at where `_is_packed` is true.
-        self._integers, self._numbers = np.zeros(0, np.int64), np.zeros((0, 1))
-        self._is_packed = False
         self._pack()
         #: Of witnesses with knots their lower bounds and the rates of these: at `time`, and at the end of the last step.
         self._bounds: Any = []
         self._bounds_at_end: Any = []
         #: Whether the loop over steps looks at witnesses itself, and how many steps had been taken when it began.
         self._in_loop, self._taken = False, 0
+
+    def _look_through(self, watched: list[Watched]) -> None:
+        """Find out what is to be known of these witnesses."""
+        self.watched = watched
+        self._stage = max(one.stage for one in watched)
+        self._needs_rates = self._stage > Stage.VELOCITY  # for values
+        #: What is valid of the state, and its stage, where callbacks are asked for witnesses.
+        self._realized = [(EVERYTHING, int(Stage.ACCELERATION))] * 4
+        self._realized[watching.WITH_SPEEDS] = KINEMATICS, int(Stage.VELOCITY)
+        self._realized[watching.AS_NEEDED] = EVERYTHING if self._needs_rates else KINEMATICS, int(self._stage)
+        self._rates = [one.rate for one in watched]
+        self._has_differences = any(rate is None for rate in self._rates)
+        self._with_knots = [one.knots is not None for one in watched]
+        self._has_knots = any(self._with_knots)
 
     def _pack(self) -> None:
         """Pack the witnesses: for the integrator's kernels, where these can look at all of them."""
@@ -98,21 +114,22 @@ class Watch:
             elif self._is_packed:
                 where = [self._callback.address(), k, watching.AT_END]
             table += [*where, one.info.rising, one.info.falling, differs]
-        seen = np.full((count, SEEN), np.nan)
-        seen[:, WINDOW] = self.windows
-        self._integers = np.array([*table, *integers], np.int64)
-        self._numbers = np.concatenate([seen.ravel(), numbers]).reshape(-1, 1)
-
-    @property
-    def _needs_rates(self) -> bool:
-        """True if values need accelerations."""
-        return self._stage > Stage.VELOCITY
-
-    @property
-    def _seen(self) -> Array:
-        """The rows of what has been seen, one a witness."""
-        seen: Array = self._numbers[: SEEN * len(self.watched), 0].reshape(-1, SEEN)
-        return seen
+        windows = [one.window for one in self.watched]
+        packed = [*table, *integers], numbers, windows
+        if packed == self._packed:  # as after most events
+            self._seen[:, :WINDOW] = np.nan
+            return
+        self._packed = packed
+        self._integers = np.array(packed[0], np.int64)
+        self._numbers = np.full((SEEN * count + len(numbers), 1), np.nan)
+        self._numbers[SEEN * count :, 0] = numbers
+        self._table = self._integers[: WIDTH * count].reshape(-1, WIDTH)
+        #: The rows of what has been seen, one a witness; and of these the values and rates at both ends of the last step, and
+        #: at the beginning of what is to be searched.
+        self._seen = seen = self._numbers[: SEEN * count, 0].reshape(-1, SEEN)
+        seen[:, WINDOW] = windows
+        self._before, self._now = seen[:, BEFORE : RATE_BEFORE + 1 : 2], seen[:, NOW : RATE_NOW + 1 : 2]
+        self._low = seen[:, AT_LOW : RATE_LOW + 1 : 2]
 
     @functools.cached_property
     def _callback(self) -> Callback:
@@ -120,12 +137,7 @@ class Watch:
 
         def compute(scalar: str, pointer: int, k: int, where: int) -> None:
             state, one = self._integrator.get_state(), self.watched[k]
-            if where == watching.AS_NEEDED:
-                state.valid, state.stage_number = EVERYTHING if self._needs_rates else KINEMATICS, int(self._stage)
-            elif where == watching.WITH_SPEEDS:
-                state.valid, state.stage_number = KINEMATICS, int(Stage.VELOCITY)
-            else:
-                state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
+            state.valid, state.stage_number = self._realized[where]
             if state.resources is not None:
                 state.resources.versions[Stage.TIME] += 1
             out = state.record.witness_values
@@ -162,14 +174,14 @@ class Watch:
         return Callback(compute, fail)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {**self.__dict__, "_integers": None}  # addresses are of this process
-        for callback in ("_callback", "_looking"):
-            kept.pop(callback, None)
+        kept = {**self.__dict__, "_packed": None}  # addresses are of this process
+        for of_process in ("_callback", "_looking", "_integers", "_numbers", "_table", "_before", "_now", "_low"):
+            kept.pop(of_process, None)
         return kept
 
     def _revive(self) -> None:
         """Pack anew what a checkpoint has kept."""
-        if self._integers is None:
+        if self._packed is None:
             kept = self._seen
             self._pack()
             self._seen[:] = kept
@@ -178,9 +190,10 @@ class Watch:
 
     def begin(self) -> None:
         """A continuous interval begins at the state as it is realized."""
-        state, seen = self._integrator.get_state(), self._seen
-        self.time, seen[:, AT_LOW] = state.time, self._look(state)
-        seen[:, RATE_LOW] = [np.nan if rate is None else rate(state) for rate in self._rates]
+        state = self._integrator.get_state()
+        self.time, values = state.time, self._look(state)
+        slopes = [np.nan if rate is None else rate(state) for rate in self._rates]
+        self._low[:] = list(zip(values, slopes, strict=True))
         self._end, self._bounds = self.time, self._bounds_at(state)
         self._bounds_at_end = self._bounds
 
@@ -213,10 +226,9 @@ class Watch:
         if not self._in_loop:
             return -1
         self._integrator.share_witnesses(self._integers, self._numbers)
-        seen = self._seen
-        seen[:, NOW], seen[:, RATE_NOW] = seen[:, AT_LOW], seen[:, RATE_LOW]
+        self._now[:] = self._low
         if self._has_knots:
-            seen[np.ix_(self._with_knots, (NOW, RATE_NOW))] = self._bounds
+            self._seen[np.ix_(self._with_knots, (NOW, RATE_NOW))] = self._bounds
         return len(self.watched)
 
     def step_ended(self) -> None:
@@ -228,20 +240,13 @@ class Watch:
         raise_kept()
         self._take_seen()
         self._in_loop = False
-        if not np.isfinite(self._seen[np.logical_not(self._with_knots)][:, (NOW, RATE_NOW)]).all():
-            if self._has_differences:
-                self._look_with_slopes(self._end, -DIFFERENCE * (self._end - self.time))
-            self._integrator.leave_at(self._end)
-            self._look(self._integrator.get_state())
 
     def _take_seen(self) -> None:
         """The last step is to be searched, as the loop has seen witnesses in it."""
-        seen = self._seen
         self.time, self._end = self._integrator.previous_time(), self._integrator.get_advanced_time()
-        seen[:, AT_LOW], seen[:, RATE_LOW] = seen[:, BEFORE], seen[:, RATE_BEFORE]
+        self._low[:] = self._before
         if self._has_knots:
-            rows = seen[self._with_knots]
-            self._bounds, self._bounds_at_end = rows[:, (BEFORE, RATE_BEFORE)].tolist(), rows[:, (NOW, RATE_NOW)].tolist()
+            self._bounds, self._bounds_at_end = self._before[self._with_knots].tolist(), self._now[self._with_knots].tolist()
 
     def leave_loop(self, is_clear: bool = False) -> None:
         """The loop has returned, or was interrupted, where no event is possible before the last step.
@@ -251,9 +256,8 @@ class Watch:
         if self._in_loop and self._integrator.get_num_steps_taken() > self._taken:
             self._take_seen()
             if is_clear:
-                seen = self._seen
                 self.time, self._bounds = self._end, self._bounds_at_end
-                seen[:, AT_LOW], seen[:, RATE_LOW] = seen[:, NOW], seen[:, RATE_NOW]
+                self._low[:] = self._now
         self._in_loop = False
 
     def _keep_end(self) -> None:
@@ -309,15 +313,14 @@ class Watch:
         if not self.time < self._end:
             return None
         self._revive()
-        seen = self._seen
-        at_end = seen[:, (NOW, RATE_NOW)]
+        at_end = self._now.copy()
         try:
             for end in self._parts():
                 found = self._search_up_to(end)
                 if found is not None:
                     return found
         finally:
-            seen[:, NOW], seen[:, RATE_NOW] = at_end.T
+            self._now[:] = at_end
         self._bounds = self._bounds_at_end
         return None
 
@@ -329,9 +332,8 @@ class Watch:
         looks = 0 if by_kernels else self._looking.address()
         if by_kernels:
             self._integrator.share_witnesses(self._integers, self._numbers)
-        table, rows = self._integers[: WIDTH * len(self.watched)].reshape(-1, WIDTH), self._numbers
         for is_again in (False, True):
-            status = self._integrator.search_events(looks, self._needs_rates, table, rows, end)
+            status = self._integrator.search_events(looks, self._needs_rates, self._table, self._numbers, end)
             raise_kept()
             if status != event_search.LOST:
                 break
@@ -343,8 +345,7 @@ class Watch:
         self.time = float(control[rk.SOUGHT])
         if status == event_search.NOTHING:
             return None
-        crossed = [(one, sign > 0.0) for one, sign in zip(self.watched, seen[:, CROSSED].tolist(), strict=True) if sign != 0.0]
-        return Found(self.time, float(control[rk.EVENT]), [one for one, _ in crossed], [rising for _, rising in crossed])
+        return found_of(self.time, float(control[rk.EVENT]), self.watched, seen[:, CROSSED].tolist())
 
     def _parts(self) -> Iterator[float]:
         """The ends of the parts in which the last step is searched, with what is seen there: all of it, or from knot to knot.

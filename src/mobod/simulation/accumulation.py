@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ..errors import ConvergenceError
 from ..event import ImpactWhen
-from ..event.watched import Found, Watched
+from ..event.watched import Found
 
 #: Events in a row that are no more than a localization window apart.
 _MOST_IN_A_ROW = 1000
@@ -28,9 +27,9 @@ class Accumulation:
         self._times_of: dict[Any, list[float]] = {}
         self._last_event, self._in_a_row = -np.inf, 0
 
-    def refuse(self, found: Found, windows: Mapping[Watched, float]) -> None:
+    def refuse(self, found: Found) -> None:
         """Raise an error for events that accumulate: they would never end, or be missed in the end."""
-        self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= windows[found.which[0]] else 0
+        self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= found.which[0].window else 0
         self._last_event = found.high
         for one in found.which:
             times = [*self._times_of.get(one.owner, []), found.high]
@@ -38,13 +37,13 @@ class Accumulation:
             if len(times) < 4 and self._in_a_row <= _MOST_IN_A_ROW:
                 continue
             between = [b - a for a, b in pairwise(times)]
-            shortest = max(_ACCUMULATED * windows[one], _SHORT * (found.high - first))
+            shortest = max(_ACCUMULATED * one.window, _SHORT * (found.high - first))
             shrinking = len(between) == 3 and between[2] < between[1] < between[0]
             # the ready-made impact knows when it has come to rest
             if self._in_a_row > _MOST_IN_A_ROW or (shrinking and between[2] < shortest and not _settles(one.owner)):
                 raise ConvergenceError(
                     f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
-                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {windows[one]:.3g}. Let its "
+                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {one.window:.3g}. Let its "
                     "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
                 )
 

@@ -95,7 +95,7 @@ class EventLog:
         """Add the witnesses that have changed sign, of reporters or of others; the first of an owner has its energy."""
         energies = {id(owner): energy for owner, energy, _ in (() if account is None else account.entries)}
         for one, rising in zip(found.which, found.rising, strict=True):
-            if isinstance(one.owner, EventReporter) is reporters:
+            if (one.form is EventReporter) is reporters:
                 energy = energies.pop(id(one.owner), 0.0)
                 self.add(found.high, (one.name, "triggered", "rising" if rising else "falling", one.what), energy)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..contact.separation import find_deep, say_deep
 from ..errors import ConvergenceError, ModelError, TopologyError
-from ..event import Cause, ImpactWhen, PeriodicHandler, Termination, TerminationReason
+from ..event import Cause, PeriodicHandler, Termination, TerminationReason
 from ..event.agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event.watched import Found
 from ..integrator import Integrator
@@ -802,7 +802,7 @@ class TimeStepper(Sealed):
         self._arrive(found.high)
         assert self._watch is not None
         known = self._accumulation = self._accumulation or Accumulation()
-        known.refuse(found, dict(zip(self._watch.watched, self._watch.windows, strict=True)))
+        known.refuse(found)
         if self._announced_at != found.high:
             self._report(self._agenda.calls_for(found.which, True))
             self._log.add_found(found, True)
@@ -811,10 +811,8 @@ class TimeStepper(Sealed):
             self._announced_at = found.high
         known.add(found)
         self._found, watch = None, self._watch
-        resolved = self._integrator.flight_resolution(self._integrator.get_state().q_values)
-        for handler in self.system.event_handlers:
-            if isinstance(handler, ImpactWhen):
-                handler.resolved = resolved
+        for handler in self._agenda.impacts:
+            handler.resolved = self._integrator.flight_resolution(self._integrator.get_state().q_values)
         calls = self._agenda.calls_for(found.which, False)
         if not calls:
             self._log.add_found(found, False)
@@ -894,7 +892,7 @@ class TimeStepper(Sealed):
         if begun is None:
             self._note_impulses(state)
         kept, energy = begun or (state.snapshot(), self.system.calc_energy(state))
-        y, account = state.y_values.copy(), Account(self.system, state, energy)
+        y, account = state.y_values.tobytes(), Account(self.system, state, energy)
         kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
         resources = state.resources
         if begun is None:
@@ -905,7 +903,7 @@ class TimeStepper(Sealed):
             state.mark_unchanged()
         try:
             ends = let_handle(self.system, state, calls, self._now, account.after)
-            changed = not state.is_unchanged() or not np.array_equal(y, state.y_values)
+            changed = not state.is_unchanged() or y != state.y_values.tobytes()
             if changed:
                 self._reach = max(self._now - self.began, 0.5 * self._reach)
                 integrator.restart(self._reach if self._reach > 0.0 else np.inf)
@@ -937,10 +935,14 @@ class TimeStepper(Sealed):
         if self._rest is not None:
             self._rest_at = self._integrator.get_num_steps_taken() + 1
         watched = self._agenda.watched(self._integrator.get_state())
-        self._watch = None
-        if watched:
+        if not watched:
+            self._watch = None
+            return
+        if self._watch is None:
             self._watch = Watch(self._integrator, watched, self.system.get_default_time_scale())
-            self._watch.begin()
+        else:
+            self._watch.take(watched)
+        self._watch.begin()
 
     def _end(self, reason: TerminationReason, handler: Any, message: str) -> StepStatus:
         """The simulation has ended: subsystems are told."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
+import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
@@ -126,7 +127,7 @@ class Storage(HidesInner):
     @property
     def is_constrained(self) -> bool:
         """True if some constraint is enabled."""
-        return bool(self.field("constraint_enabled").any())
+        return bool(np.count_nonzero(self.field("constraint_enabled")))
 
     @property
     def has_locks(self) -> bool:
@@ -136,7 +137,7 @@ class Storage(HidesInner):
     @property
     def has_known(self) -> bool:
         """True if some motion is known beforehand."""
-        return bool(self.field("prescribed").any())
+        return bool(np.count_nonzero(self.field("prescribed")))
 
 
 def read_only(array: Array) -> Array:

@@ -311,6 +311,9 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
     ) -> int:
         """Search the last step of one state from SOUGHT up to *end*: NOTHING, FOUND or LOST. For the rest see `Searched`."""
         control[AT] = end
+        for w in range(watched.shape[0]):
+            if looks == 0 and not abs(seen[SEEN * w + NOW, 0]) + abs(seen[SEEN * w + RATE_NOW, 0]) < 1e300:
+                return LOST
         return search(attach(block), Searched(run_of(work, table, control, counts), watched, seen, looks, needs_rates), 0, end)
 
     find.__qualname__ = f"find.{name}"
