@@ -91,10 +91,8 @@ class Ball(Equations):
         Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     station1, station2 : (3,) array_like
         The points, from each body's origin and in its frame; length.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

@@ -38,10 +38,8 @@ class ConstantAcceleration(OfOneSpeed):
         Which of its speeds, from 0.
     value : float
         What its udot is; angle/time^2 or length/time^2.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Examples
     --------

@@ -81,10 +81,8 @@ class ConstantAngle(OneEquation):
     angle : float
         The angle between them, from 0 to pi. At both ends the equation's derivative vanishes, and no torque can keep it: that
         two axes stay parallel takes two equations.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

@@ -43,10 +43,8 @@ class ConstantCoordinate(OfOneValue):
         quaternion, or three angles.
     value : float
         What it is held at; angle or length.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

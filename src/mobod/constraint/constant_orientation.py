@@ -39,10 +39,8 @@ class ConstantOrientation(Equations):
         Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     base_rotation, follower_rotation : Rotation
         The rotations, each in its body's frame.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

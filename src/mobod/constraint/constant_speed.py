@@ -41,10 +41,8 @@ class ConstantSpeed(OfOneSpeed):
         Which of its speeds, from 0.
     value : float
         What it is held at; angle/time or length/time.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Examples
     --------

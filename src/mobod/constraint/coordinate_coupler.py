@@ -53,8 +53,8 @@ class CoordinateCoupler(OnePosition):
 
     Parameters
     ----------
-    matter : SimbodyMatterSubsystem
-        What it joins.
+    matter, disabled_by_default, name
+        See `Constraint`.
     function : Function
         Of as many arguments as coordinates are listed, with second derivatives.
     coordinate_mobods : sequence of MobilizedBody
@@ -62,10 +62,6 @@ class CoordinateCoupler(OnePosition):
     coordinate_indices : sequence of int
         For each argument which of that mobilizer's coordinates it is, from 0, of those that a state's modelling choice
         gives it.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
 
     Raises
     ------

@@ -129,10 +129,8 @@ class LineOnLineContact(_contact.Contact):
         Half the edges' lengths, positive. For drawing only: the lines have no ends.
     enforce_rolling : bool
         Whether slip is forbidden.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

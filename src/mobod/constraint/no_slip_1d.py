@@ -71,10 +71,8 @@ class NoSlip1D(BetweenBodies, OneVelocity):
         The direction without slip, in the case's frame, of any length but zero.
     body0, body1 : MobilizedBody, int or str
         The two bodies, one of which may be Ground. One of the three has to be given as an object.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

@@ -98,10 +98,8 @@ class PointOnLine(Equations):
         Another body of the same system. One of the two may be given by its index or name.
     follower_station : (3,) array_like
         The point, from that body's origin and in its frame; length.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

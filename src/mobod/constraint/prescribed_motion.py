@@ -40,18 +40,14 @@ class PrescribedMotion(OfTime, OnePosition):
 
     Parameters
     ----------
-    matter : SimbodyMatterSubsystem
-        What it joins.
+    matter, disabled_by_default, name
+        See `Constraint`.
     function : Function
         Of time, with second derivatives; its value is what the coordinate is.
     mobod : MobilizedBody
         The body whose mobilizer it is, or its index.
     which_q : int
         Which of its coordinates, from 0, of those that a state's modelling choice gives it.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
 
     Notes
     -----

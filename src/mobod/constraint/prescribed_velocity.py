@@ -39,18 +39,14 @@ class PrescribedVelocity(OfTime, OneVelocity):
 
     Parameters
     ----------
-    matter : SimbodyMatterSubsystem
-        What it joins.
+    matter, disabled_by_default, name
+        See `Constraint`.
     function : Function
         Of time, with first derivatives; its value is what the speed is.
     mobod : MobilizedBody
         The body whose mobilizer it is, or its index.
     which_u : int
         Which of its speeds, from 0.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
 
     Notes
     -----

@@ -89,10 +89,8 @@ class Rod(OneEquation):
         The points, from each body's origin and in its frame; length.
     length : float
         Their distance, positive; length.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

@@ -64,8 +64,8 @@ class SpeedCoupler(OneVelocity):
 
     Parameters
     ----------
-    matter : SimbodyMatterSubsystem
-        What it joins.
+    matter, disabled_by_default, name
+        See `Constraint`.
     function : Function
         Its arguments are the speeds that are listed, and then the coordinates.
     speed_mobods : sequence of MobilizedBody
@@ -75,10 +75,6 @@ class SpeedCoupler(OneVelocity):
     coordinate_mobods, coordinate_indices : sequences, optional
         The same of coordinates, of those that a state's modelling choice gives a mobilizer. The constraint puts no force on
         mobilizers that are listed here alone.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
 
     Raises
     ------

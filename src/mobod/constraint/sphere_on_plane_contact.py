@@ -78,10 +78,8 @@ class SphereOnPlaneContact(_contact.Contact):
         Of the sphere, positive; length.
     enforce_rolling : bool
         Whether slip is forbidden.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

@@ -41,10 +41,8 @@ class Weld(Equations):
         Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     frame1, frame2 : Transform
         The frames, each in its body's.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
+    disabled_by_default, name
+        See `Constraint`.
 
     Notes
     -----

@@ -103,10 +103,8 @@ class Custom(NamedParameters, Force):
         Whether the law is compiled. Compiled steps call Python otherwise, and anything goes: a sample takes 5 us more, and what
         the law takes. Unless given, it is where the compiler can take it; where not, ``statistics["interpreted"]`` of runs
         says why. True makes that an error.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
+    disabled_by_default, name
+        See `Force`.
 
     Raises
     ------

@@ -75,8 +75,8 @@ class Driver(Custom):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     car : MobilizedBody
         The body that is to follow: x of its frame points ahead, y to the left.
     path : (n, 2) array_like
@@ -98,10 +98,6 @@ class Driver(Custom):
     limits : pair of floats or arrays, optional
         Of efforts, those on what steers first.
     sample_time : float
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces.
 
     Raises
     ------

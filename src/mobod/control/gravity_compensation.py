@@ -22,8 +22,8 @@ class GravityCompensation(Custom):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         Where it acts; on all unless given.
     sample_time : float
@@ -32,10 +32,6 @@ class GravityCompensation(Custom):
         The least and the largest effort.
     model : MultibodySystem, optional
         The nominal system whose weight is held, see `Custom`.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces.
 
     Notes
     -----

@@ -48,8 +48,8 @@ class PD(Custom):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         The mobilizer of each, and the number of the mobility among its own, whose q_dot is u; all of the matter's unless given.
     kp, kd : float, or (n,) array_like
@@ -64,10 +64,6 @@ class PD(Custom):
         The least and the largest effort.
     noise, delay, seed
         Of the sensor that measures q and u, as `Sensor` takes them.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces.
 
     Raises
     ------

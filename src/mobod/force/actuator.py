@@ -107,8 +107,8 @@ class Actuator(ThroughTransmission):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     transmission : force.transmission.Transmission
         What it acts through: `transmission.Coordinates` of one joint, say.
     gain, bias : (3,) array_like
@@ -128,10 +128,6 @@ class Actuator(ThroughTransmission):
         What the force is kept within where it acts: what a joint or a rope can take. `calc_force` is the force before.
     period : float, optional
         Of a length that is an angle: of the controls a period apart, the one that is nearest to the length counts.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -30,8 +30,8 @@ class Belt(TransmissionFriction):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     first, second : MobilizedBody
         The pulleys.
     radii : (2,) array_like
@@ -50,10 +50,6 @@ class Belt(TransmissionFriction):
         Which of their mobilizers' coordinates, from 0; of one body two different ones.
     transition_velocity : float
         Of the bristle's damping, see `MobilityDryFriction`; length/time.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -53,8 +53,8 @@ class BoxDrag(Drag):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     body : MobilizedBody
         The body.
     sides : (3,) array_like
@@ -65,10 +65,6 @@ class BoxDrag(Drag):
         Of the fluid, zero or more.
     wind : (3,) array_like
         The fluid's velocity, in Ground.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

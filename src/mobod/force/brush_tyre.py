@@ -78,8 +78,8 @@ class BrushTyre(Tyre):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     wheel : MobilizedBody
         The body that turns.
     radius : float
@@ -106,10 +106,6 @@ class BrushTyre(Tyre):
         The road's frame in Ground, whose z is up; Ground's unless given.
     grip : float
         What friction is multiplied by.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

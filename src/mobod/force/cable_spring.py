@@ -19,8 +19,8 @@ class CableSpring(TransmissionSpring):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     path : CableSpan or another transmission
         Along which it pulls.
     stiffness : float
@@ -29,10 +29,6 @@ class CableSpring(TransmissionSpring):
         Zero or more; length.
     dissipation : float
         c, zero or more; one over a speed.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

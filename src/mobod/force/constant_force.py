@@ -33,18 +33,14 @@ class ConstantForce(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     body : MobilizedBody
         The body that it acts on.
     station : (3,) array_like
         The point, in the body; length.
     force : (3,) array_like
         In Ground.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -32,16 +32,12 @@ class ConstantTorque(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     body : MobilizedBody
         The body that it acts on.
     torque : (3,) array_like
         In Ground; force*length.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

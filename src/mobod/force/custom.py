@@ -98,16 +98,12 @@ class Custom(OfFunctions):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     implementation : CustomImplementation, optional
         An instance of a class of the user's, in Python; it may hold bodies, parameters, data.
     compiled : CompiledFunctions, optional
         Functions of numbers and tuples, which are compiled.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

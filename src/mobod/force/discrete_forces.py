@@ -61,14 +61,10 @@ class DiscreteForces(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     matter : SimbodyMatterSubsystem
         Whose bodies and mobilities it acts on.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

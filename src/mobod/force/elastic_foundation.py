@@ -29,18 +29,14 @@ class ElasticFoundation(ListedSurfaces):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     surfaces : iterable of (MobilizedBody, Surface, Transform)
         Each a body, a surface, and the surface's frame in its body, which may be left out; any two on different bodies, that
         have no clique in common and of which one is a mesh, touch. The stiffness of a mesh's material is pressure by depth
         here; materials of others, and thicknesses, do not count.
     transition_velocity : float
         The slip speed from which on friction is that of sliding, above zero; length/time.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

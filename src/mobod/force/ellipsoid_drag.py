@@ -95,8 +95,8 @@ class EllipsoidDrag(Drag):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     body : MobilizedBody
         The body.
     radii : (3,) array_like
@@ -112,10 +112,6 @@ class EllipsoidDrag(Drag):
         Of the fluid, zero or more.
     wind : (3,) array_like
         The fluid's velocity, in Ground.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -182,8 +182,8 @@ class ExponentialSpring(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     X_GP : Transform
         The plane's frame P in Ground: its x and y axes lie in the plane, z points out of what is solid.
     body : MobilizedBody
@@ -207,10 +207,6 @@ class ExponentialSpring(Force):
         v_s, the speed of the anchor from which on the point slides wholly; above zero.
     relaxation_time : float
         t, in which an anchor that is let go, and s, follow; above zero, time.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

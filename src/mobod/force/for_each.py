@@ -30,8 +30,8 @@ class ForEach(OfFunctions):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     compiled : CompiledFunctions
         The functions, without bodies and mobilizers. Its parameters are those of all sets unless others are given.
     bodies : sequence, optional
@@ -40,10 +40,6 @@ class ForEach(OfFunctions):
         Likewise. All sets are alike: as many bodies, and mobilizers with as many coordinates and speeds.
     parameters : (n, k) array_like, optional
         Parameters of each of the n sets.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -42,16 +42,12 @@ class GlobalDamper(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     matter : SimbodyMatterSubsystem
         Whose mobilities are damped; particles are not.
     damping : float
         Generalized force by generalized speed, zero or more.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -48,16 +48,12 @@ class GravityCompensation(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     fractions : mapping of MobilizedBody to float
         Of each body, by object, index or name: 1 takes all of its weight, more lifts it as a balloon.
     gravity_vector : (3,) array_like
         The acceleration of free fall, in Ground, length/time^2.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

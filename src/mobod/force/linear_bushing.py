@@ -173,8 +173,8 @@ class LinearBushing(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     body1 : MobilizedBody
         The body of frame F.
     frame1 : Transform
@@ -187,10 +187,6 @@ class LinearBushing(Force):
         Of the three angles, torque/angle, and of the three displacements along F's axes, force/length; zero or more.
     damping : (6,) array_like
         Of their rates; zero or more.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

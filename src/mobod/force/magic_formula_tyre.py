@@ -373,8 +373,8 @@ class MagicFormulaTyre(Tyre):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     wheel : MobilizedBody
         The body that turns.
     coefficients : path or mapping
@@ -392,10 +392,6 @@ class MagicFormulaTyre(Tyre):
         Whether it is fitted on the other side than the file's tyre: what is not symmetric is turned round.
     inflation_pressure : float, optional
         Force/length^2, in the unit of NOMPRES of a mapping; that of the file unless given.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

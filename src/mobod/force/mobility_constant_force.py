@@ -28,18 +28,14 @@ class MobilityConstantForce(OnMobility):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_u : int
         The number of the mobility among the mobilizer's, from 0.
     force : float
         The generalized force.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -147,8 +147,8 @@ class MobilityDryFriction(OnMobility):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_u : int
@@ -170,10 +170,6 @@ class MobilityDryFriction(OnMobility):
     transition_velocity : float
         The speed up to which friction is static; at three times as much it is dynamic. Above zero; the bristle's damping
         follows from it, too.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

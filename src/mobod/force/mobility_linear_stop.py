@@ -98,8 +98,8 @@ class MobilityLinearStop(OnCoordinate):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_q : int
@@ -110,10 +110,6 @@ class MobilityLinearStop(OnCoordinate):
         Of both stops; one over a coordinate's rate, zero or more.
     q_low, q_high : float
         The bounds; infinite where there is none.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

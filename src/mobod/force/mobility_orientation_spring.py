@@ -71,8 +71,8 @@ class MobilityOrientationSpring(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on, of any kind that has mobilities.
     stiffness : float
@@ -81,10 +81,6 @@ class MobilityOrientationSpring(Force):
         The orientation of M in F without a torque; the identity unless given.
     quadratic_stiffness, cubic_stiffness : float
         Torque by the angle's square and its cube: MJCF's ``stiffness`` of three numbers. None of the three has to be positive.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

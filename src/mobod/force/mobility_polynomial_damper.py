@@ -42,18 +42,14 @@ class MobilityPolynomialDamper(OnMobility):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_u : int
         The number of the mobility among the mobilizer's, from 0.
     damping, quadratic_damping, cubic_damping : float
         Of the speed, its square and its cube, each against the speed; zero or more. The second is drag in a fluid.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -36,8 +36,8 @@ class MobilityPolynomialSpring(OnCoordinate):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_q : int
@@ -47,10 +47,6 @@ class MobilityPolynomialSpring(OnCoordinate):
         A spring that is the same to both sides has no quadratic one.
     rest_value : float
         The coordinate at which there is no force.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -38,8 +38,8 @@ class MobilityTorsion(OnCoordinate):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_q : int
@@ -50,10 +50,6 @@ class MobilityTorsion(OnCoordinate):
         n, how many periods there are in an angle of 2 pi.
     phase : float
         d; the energy is largest where n q = d.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -48,8 +48,8 @@ class Motor(OnMobility):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     mobod : MobilizedBody
         The body whose mobilizer has the mobility.
     which_u : int
@@ -63,10 +63,6 @@ class Motor(OnMobility):
         The motor's speed by the mobility's, above zero: that of a gear that loses nothing.
     duty_cycle : Function, optional
         Of time, which the throttle is multiplied by.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -340,8 +340,8 @@ class Nonbonded(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     bodies : sequence of MobilizedBody
         The body of each of n atoms, by object, index or name.
     stations : (n, 3) array_like
@@ -362,10 +362,6 @@ class Nonbonded(Force):
         Pairs whose energy is multiplied by *scales*, such as those three bonds apart.
     scales : pair of float
         Of Lennard-Jones, and of Coulomb energies.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces.
 
     Raises
     ------

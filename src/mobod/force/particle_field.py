@@ -31,8 +31,8 @@ class ParticleField(OfFunctions):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     force : function
         ``force(t, r, v, parameters) -> (fx, fy, fz)``: the force on a particle at r with velocity v, all in Ground. Written as
         the functions of `CompiledFunctions`, of numbers and tuples alone.
@@ -41,10 +41,6 @@ class ParticleField(OfFunctions):
         given.
     parameters : sequence of float, or mapping of str to float
         What both functions get as a tuple; a mapping gives them names.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces.
 
     Raises
     ------

@@ -32,8 +32,8 @@ class ParticlePairs(OfFunctions):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     force : function
         ``force(r, parameters) -> number``: the force at distance r, above zero where the two repel each other. Written as the
         functions of `CompiledFunctions`, of numbers alone.
@@ -44,10 +44,6 @@ class ParticlePairs(OfFunctions):
         Distance beyond which pairs do not act on each other; length.
     parameters : sequence of float, or mapping of str to float
         What both functions get as a tuple; a mapping gives them names.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces.
 
     Raises
     ------

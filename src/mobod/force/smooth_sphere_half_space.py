@@ -154,8 +154,8 @@ class SmoothSphereHalfSpace(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     sphere_body : MobilizedBody
         The body of the sphere.
     center : (3,) array_like
@@ -176,10 +176,6 @@ class SmoothSphereHalfSpace(Force):
         b_d, one over the depth over which the force sets in; above zero.
     hunt_crossley_smoothing : float
         b_v, one over the speed over which a parting sphere's force ends; above zero.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

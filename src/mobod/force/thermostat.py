@@ -150,8 +150,8 @@ class Thermostat(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     matter : SimbodyMatterSubsystem
         Whose mobilities are coupled to the bath.
     boltzmanns_constant : float
@@ -168,10 +168,6 @@ class Thermostat(Force):
         How many thermostats each govern the one before; each has two z.
     particles : bool
         Whether the matter's particles are coupled to the bath too, as they are unless it is False.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -95,8 +95,8 @@ class TransmissionSpring(AlongTransmission):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     transmission : force.transmission.Transmission
         Whose length it is about.
     stiffness, damping : float
@@ -107,10 +107,6 @@ class TransmissionSpring(AlongTransmission):
         c of a stop: one over a speed, zero or more; see Notes.
     higher_stiffness, higher_damping : (2,) array_like
         k1 and k2, d1 and d2: see Notes.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

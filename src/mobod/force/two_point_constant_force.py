@@ -35,18 +35,14 @@ class TwoPointConstantForce(TwoPoints):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     body1, body2 : MobilizedBody
         The two bodies, which may be Ground.
     station1, station2 : (3,) array_like
         The points, each in its body; length.
     force : float
         Above zero it pushes the points apart, below it pulls them together.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

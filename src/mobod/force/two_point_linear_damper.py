@@ -45,18 +45,14 @@ class TwoPointLinearDamper(TwoPoints):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     body1, body2 : MobilizedBody
         The two bodies, which may be Ground.
     station1, station2 : (3,) array_like
         The points, each in its body; length.
     damping : float
         Force*time/length, zero or more.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

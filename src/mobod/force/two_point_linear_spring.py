@@ -47,8 +47,8 @@ class TwoPointLinearSpring(TwoPoints):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     body1, body2 : MobilizedBody
         The two bodies, which may be Ground.
     station1, station2 : (3,) array_like
@@ -57,10 +57,6 @@ class TwoPointLinearSpring(TwoPoints):
         Force/length, zero or more.
     rest_length : float
         The distance at which there is no force, zero or more; length.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -41,18 +41,14 @@ class UniformGravity(Force):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     matter : SimbodyMatterSubsystem
         Whose bodies, and particles, are pulled.
     gravity_vector : (3,) array_like
         The acceleration of free fall, in Ground, length/time^2.
     zero_height : float
         Where, against the direction down, potential energy is zero; length.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -41,14 +41,12 @@ class Coordinate(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     mobod : MobilizedBody
         Whose coordinate.
     which : int
         Which of its coordinates, from 0 on.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -20,16 +20,14 @@ class Custom(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     implementation : CustomImplementation, optional
         An instance of a class of the user's, in Python; it may hold bodies, parameters, other measures.
     compiled : CompiledFunctions, optional
         Functions of numbers and tuples. Measures that integrate or remember what these give leave the system compiled.
     shape : () or (n,)
         Of the value: a number unless given.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -50,16 +50,14 @@ class Delay(Memory):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     source : Measure
         Of the same system. It may depend on the delayed value: make the delay first, and set its source.
     delay : float
         How long ago; time.
     max_samples : int
         For how many samples there is room, 16 at least; see below.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

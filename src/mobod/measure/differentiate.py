@@ -72,12 +72,10 @@ class Differentiate(Memory):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     operand : Measure
         Of the same system.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -30,10 +30,8 @@ class Energy(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
-    name : str, optional
-        For messages; its kind and its index unless given.
+    subsystem, name
+        See `Measure`.
 
     Examples
     --------

@@ -83,15 +83,13 @@ class Extreme(Memory):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     operand : Measure
         Of the same system.
     operation : Extreme.Operation
         ``MAX_ABS``, ``MAXIMUM``, ``MIN_ABS`` or ``MINIMUM``; there are classes for each. The value is the operand's with its
         sign, also where the largest or smallest magnitude is looked for.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

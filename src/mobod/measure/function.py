@@ -23,8 +23,8 @@ class Function(Custom):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     function : callable
         ``function(state)`` returns a number, or a vector of the shape given. It depends on the state alone, and leaves it as
         it is.
@@ -34,8 +34,6 @@ class Function(Custom):
         Its first, second, ... time derivative, where these are known.
     shape : () or (n,)
         Of what is returned: a number unless given.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -36,12 +36,10 @@ class Plus(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     left, right : Measure
         Of the same system.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -22,16 +22,14 @@ class Result(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     depends_on : Stage
         What the value was computed from: it is out of date once this stage, or one below, is invalidated.
     invalidated : Stage, optional
         What a change of the value invalidates, with all above; nothing unless given. Above *depends_on*.
     default_value : float or (n,) array_like
         Gives its size, and what `upd_value` shows at first.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

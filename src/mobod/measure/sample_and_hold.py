@@ -74,14 +74,12 @@ class SampleAndHold(Memory):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     source : Measure
         Of the same system.
     period : float, optional
         Sample by itself at the end of the first step at or after each multiple of this time.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

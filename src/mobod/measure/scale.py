@@ -36,13 +36,11 @@ class Scale(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     factor : float
     operand : Measure
         Of the same system.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -43,15 +43,13 @@ class Sinusoid(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     amplitude : float or (n,) array_like
     frequency : float or (n,) array_like
         Angular: radians a unit of time.
     phase : float or (n,) array_like
         Radians.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -52,14 +52,12 @@ class StationLocation(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     mobod : MobilizedBody
         Whose point.
     station : (3,) array_like
         The point, from the body's origin, in the body's frame; the origin unless given.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

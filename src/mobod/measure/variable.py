@@ -32,14 +32,12 @@ class Variable(Measure):
 
     Parameters
     ----------
-    subsystem : Subsystem or None
-        What it joins.
+    subsystem, name
+        See `Measure`.
     invalidates : Stage
         The first stage whose results depend on it: a change invalidates that stage and those above.
     default_value : float or (n,) array_like
         What new states have.
-    name : str, optional
-        For messages; its kind and its index unless given.
 
     Raises
     ------

@@ -190,8 +190,8 @@ class DeGrooteFregly2016(Muscle):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float
@@ -216,10 +216,6 @@ class DeGrooteFregly2016(Muscle):
         b; 10 is recommended, OpenSim's default is 0.1.
     default_excitation, default_activation, default_normalized_tendon_force : float
         In a default state.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -222,8 +222,8 @@ class Millard2012Equilibrium(Muscle):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float
@@ -247,10 +247,6 @@ class Millard2012Equilibrium(Muscle):
         In a default state; the fiber has its optimal length unless given.
     active_force_length, passive_force_length, tendon_force_length, force_velocity : Curve, optional
         Those of OpenSim's defaults unless given.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

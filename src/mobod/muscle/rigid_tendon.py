@@ -121,8 +121,8 @@ class RigidTendon(Muscle):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float
@@ -137,10 +137,6 @@ class RigidTendon(Muscle):
         In a default state; from 0 to 1 it is the activation.
     active_force_length, passive_force_length, force_velocity : function.SimmSpline or the like, optional
         Of cubic or straight pieces, 31 points at most, 63 of the last; OpenSim's defaults unless given.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

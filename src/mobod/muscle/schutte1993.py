@@ -154,8 +154,8 @@ class Schutte1993(Muscle):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float
@@ -176,10 +176,6 @@ class Schutte1993(Muscle):
         In a default state; the fiber has its optimal length unless given.
     active_force_length, passive_force_length, tendon_force_strain : function.SimmSpline or the like, optional
         Of cubic or straight pieces, 31 points at most; the passive force is an exponential unless given, others OpenSim's.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -136,8 +136,8 @@ class Thelen2003(Muscle):
 
     Parameters
     ----------
-    forces : GeneralForceSubsystem
-        What it joins.
+    forces, disabled_by_default, name
+        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float
@@ -162,10 +162,6 @@ class Thelen2003(Muscle):
         0.01 or more, as in OpenSim, since the velocity is a quotient by it; below 1.
     default_excitation, default_activation, default_fiber_length : float
         In a default state; the fiber has its optimal length unless given.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the forces; one is made where none is given.
 
     Raises
     ------

@@ -53,18 +53,14 @@ class DependentCoordinate(OnePosition):
 
     Parameters
     ----------
-    matter : SimbodyMatterSubsystem
-        What it joins.
+    matter, disabled_by_default, name
+        See `Constraint`.
     function : Function
         Of as many arguments as coordinates it is of, with second derivatives.
     independent : sequence of (MobilizedBody, int)
         For each argument the body whose mobilizer has the coordinate, and which one it is.
     dependent : (MobilizedBody, int)
         The coordinate that follows.
-    disabled_by_default : bool
-        Whether states start with it switched off.
-    name : str, optional
-        Unique among the constraints; one is made where none is given.
     """
 
     routine = equations
