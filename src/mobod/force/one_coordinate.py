@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.scalar import load, store, zero
-from ..compiling import generic
+from ..compiling import apart, generic
 from ..errors import ModelError
 from ..mobilizer import q_rates
 from ._mobility import OnMobilizer
@@ -36,16 +36,23 @@ def push(model: Any, integers: int, f: Any) -> None:
 @generic
 def push_on(model: Any, b: int, which: int, f: Any) -> None:
     """A force on coordinate number *which* of body b."""
-    i, k = model.first_q[b], model.first_u[b]
     if model.rates[b] == q_rates.SAME:
-        store(model.mobility_forces, k + which, 0, load(model.mobility_forces, k + which, 0) + f)
+        k = model.first_u[b] + which
+        store(model.mobility_forces, k, 0, load(model.mobility_forces, k, 0) + f)
     else:
-        for j in range(model.num_q[b]):
-            store(model.work_q, i + j, 0, zero(f))
-        store(model.work_q, i + which, 0, f)
-        q_rates.n_transpose_times(model, b, model.work_q, i, model.work_u, k)
-        for j in range(k, k + model.num_u[b]):
-            store(model.mobility_forces, j, 0, load(model.mobility_forces, j, 0) + load(model.work_u, j, 0))
+        _push_on_all(model, b, which, f)
+
+
+@apart
+def _push_on_all(model: Any, b: int, which: int, f: Any) -> None:
+    """A force on a coordinate whose rate is no speed, as forces on all mobilities of body b."""
+    i, k = model.first_q[b], model.first_u[b]
+    for j in range(model.num_q[b]):
+        store(model.work_q, i + j, 0, zero(f))
+    store(model.work_q, i + which, 0, f)
+    q_rates.n_transpose_times(model, b, model.work_q, i, model.work_u, k)
+    for j in range(k, k + model.num_u[b]):
+        store(model.mobility_forces, j, 0, load(model.mobility_forces, j, 0) + load(model.work_u, j, 0))
 
 
 @generic
@@ -57,13 +64,18 @@ def coordinate_rate(model: Any, integers: int) -> Any:
 @generic
 def rate_of(model: Any, b: int, which: int) -> Any:
     """The rate of coordinate number *which* of body b, from u: in lanes q_dot may have been left out."""
-    i, k = model.first_q[b], model.first_u[b]
     if model.rates[b] == q_rates.SAME:
-        rate = load(model.u, k + which, 0)
+        rate = load(model.u, model.first_u[b] + which, 0)
     else:
-        q_rates.n_times(model, b, model.u, k, model.work_q, i)
-        rate = load(model.work_q, i + which, 0)
+        rate = _rate_of_all(model, b, which)
     return rate
+
+
+@apart
+def _rate_of_all(model: Any, b: int, which: int) -> Any:
+    """The rate of a coordinate that is no speed, by all speeds of body b."""
+    q_rates.n_times(model, b, model.u, model.first_u[b], model.work_q, model.first_q[b])
+    return load(model.work_q, model.first_q[b] + which, 0)
 
 
 class OnCoordinate(OnMobilizer):
