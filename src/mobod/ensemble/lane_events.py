@@ -9,13 +9,12 @@ step, one that they have begins anew where it is, and one that they have made ot
 from __future__ import annotations
 
 import threading
-import warnings
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..errors import MobodError, ModelError
+from ..errors import ModelError
 from ..event.agenda import Agenda, Call
 from ..event.watched import Found, Watched, found_of
 from ..integrator import Integrator
@@ -24,10 +23,9 @@ from ..simulation.event_log import Account, EventLog
 from ..state.subsystem import Subsystem
 from ..stepping.record import EVENT, STATE
 from ..stepping.witnesses import CROSSED, SEEN
-from ..value.callers import callers_level
 from .lanes import layout
 from .one_by_one import OTHER_CHOICES, has_choices_of
-from .schedule import Handled, Schedule, change, show
+from .schedule import Handled, Schedule, change, show, why_failed
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -156,15 +154,9 @@ class LaneEvents:
                 self._schedule.report(i, state)
                 return False
             done = self._call(i, state, found)
-        except MobodError as error:
+        except Exception as error:
             self._ensemble._lent = None
-            owner.failed(i, str(error))
-            return None
-        except Exception as error:  # of a user's own part
-            self._ensemble._lent = None
-            why = f"{type(error).__name__}: {error}"
-            warnings.warn(f"state {i} of the ensemble: {why}", RuntimeWarning, stacklevel=callers_level())
-            owner.failed(i, why)
+            owner.failed(i, why_failed(i, error))
             return None
         if done.ends is not None:
             owner.ended(i, time, done.ends)

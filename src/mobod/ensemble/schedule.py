@@ -6,12 +6,14 @@ follow from the state's own; others say when, of a state, and are asked again wh
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..errors import MobodError
 from ..event.agenda import Agenda, Call, changed_by_reporter, let_handle
 from ..event.periodic import Periodic
 from ..event.scheduled import Scheduled
@@ -20,6 +22,7 @@ from ..state.impulses import Impulses
 from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..system.system import MultibodySystem
+from ..value.callers import callers_level
 
 #: ``lend(i)`` gives state i, realized to ACCELERATION; the next call may overwrite it.
 Lend = Callable[[int], "State"]
@@ -67,6 +70,8 @@ class Schedule:
             scheduled = [one for one in owners if isinstance(one, Scheduled)]
             self._periodic[kind] = all(type(one).get_next_event_time is Periodic.get_next_event_time for one in scheduled)
         self.stale = np.ones(n, bool)
+        #: States of which reporters have been called in this run.
+        self.shown: set[int] = set()
         #: Whether times have changed since who goes by them has taken them over.
         self.has_changed = True
 
@@ -78,6 +83,7 @@ class Schedule:
     def set_stale(self, which: Any = slice(None)) -> None:
         """The times of states have been set."""
         self.stale[which] = self.has_changed = True
+        self.shown.clear()
 
     def begin(self, times: Array, lend: Lend) -> None:
         """Ask for the next times of states whose own has been set; *times* are those of all."""
@@ -104,9 +110,19 @@ class Schedule:
     def report(self, i: int, state: State) -> None:
         """Show state i to the reporters that are due; an error of theirs is passed on."""
         time, calls = self._agenda.next_report(state, True)
+        self.shown.add(i)
         if time == state.time:
             show(state, calls)
         self.reporters[i] = self._agenda.next_report(state, time != state.time)[0]
+
+
+def why_failed(i: int, error: Exception) -> str:
+    """Why state i of an ensemble cannot go on after a part in Python has raised an *error*: a warning tells of a user's own."""
+    if isinstance(error, MobodError):
+        return str(error)
+    why = f"{type(error).__name__}: {error}"
+    warnings.warn(f"state {i} of the ensemble: {why}", RuntimeWarning, stacklevel=callers_level())
+    return why
 
 
 def show(state: State, calls: Iterable[Call]) -> None:

@@ -548,12 +548,18 @@ class _Run:
         self.changes: dict[int, list[Any]] = {}
         #: What happens to states in lanes, and how they go on there.
         self.lane_events: LaneEvents | None = None
+        self._schedule: Schedule | None = None
         system = ensemble._system
         if isinstance(self.lanes, LaneRuns) and (len(self.lanes.watched) or Schedule.of(system)):
             schedule = ensemble._schedule_of(integrator.accuracy, (system.event_handlers, system.event_reporters))
             if schedule is not None:
                 schedule.set_stale()
             self.lane_events = LaneEvents(ensemble, self.lanes, integrator, self, schedule)
+            self._schedule = schedule
+        elif type(self.lanes) is StateRuns and Schedule.of(system):
+            self._schedule = Schedule(system, n, integrator.accuracy)
+            if not self.lanes.finds_events:
+                self.lanes.call_reporters(self._schedule, self.failed)
         self.onward = layout.new_onward(n if self.lane_events is not None else 0)
         self._logs: dict[int, EventLog] = {}
         #: What happened, by state, and the first row after each event.
@@ -621,13 +627,14 @@ class _Run:
 
     def _is_due(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """True for states in whose runs something scheduled is due, where lanes do not call it."""
-        system, ensemble = self._ensemble._system, self._ensemble
-        if isinstance(self.lanes, LaneRuns) or not Schedule.of(system):
+        ensemble, schedule, lanes = self._ensemble, self._schedule, self.lanes
+        if isinstance(lanes, LaneRuns) or schedule is None:
             return np.zeros(len(which), bool)
-        schedule = Schedule(system, self._n, self.integrator.accuracy)
         schedule.begin(ensemble._time[: self._n, 0], ensemble._lend_realized)
-        due = np.minimum(schedule.handlers, schedule.reporters) <= self.times[:, -1]
-        return due[which]
+        first = schedule.handlers
+        if lanes is None or lanes.finds_events:
+            first = np.minimum(first, schedule.reporters)
+        return (first <= self.times[:, -1])[which]
 
     def _after_lanes(
         self, which: npt.NDArray[np.int64], departed: npt.NDArray[np.int64], results: Array, first: int
@@ -653,7 +660,8 @@ class _Run:
         again = which[np.concatenate([stuck, others])]
         if len(again):
             fresh = (self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not lanes.hands_over)
-            handled = np.array([i in self._logs for i in again.tolist()])  # handlers are not called for the same once more
+            shown = set() if self._schedule is None else self._schedule.shown
+            handled = np.array([i in self._logs or i in shown for i in again.tolist()])  # nobody is called for the same again
             self.hand_over(again[fresh & handled])
             self.begin_again(again[fresh & ~handled])
             ensemble._run_one_by_one(self, again, results, first)

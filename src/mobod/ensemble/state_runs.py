@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,8 @@ from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs
 from .lane_runs import contact_events, is_watched, remembered_of, watched_events
-from .lanes.layout import FINISHED, FIRST_ROW, QUEUE_SIZE, SUSPECT, UNFINISHED, Data
+from .lanes.layout import FINISHED, FIRST_ROW, NOT_CALLED, QUEUE_SIZE, SUSPECT, UNFINISHED, Data
+from .schedule import Schedule, why_failed
 
 
 def are_compiled(state: State, integrator: Integrator) -> bool:
@@ -79,6 +81,17 @@ class StateRuns:
         while len(self.workers) < count:
             self.workers.append(self.make_worker())
 
+    def call_reporters(self, schedule: Schedule, failed: Callable[[int, str], None]) -> None:
+        """Let workers call reporters that are due on the way; *failed* is told of states of which one raises an error."""
+        self.calls_python = True
+        for worker in self.workers:
+            worker.schedule, worker.failed = schedule, failed
+
+    @property
+    def finds_events(self) -> bool:
+        """True if the loop looks at witnesses, beyond whose events states go alone."""
+        return int(self.workers[0].choices[rk.WATCHES]) != 0
+
     def make_worker(self) -> StateWorker:
         """The arrays of one thread."""
         return StateWorker(self._state.copy(), self._own, self.of_each.shape[1], self._integrator)
@@ -98,9 +111,12 @@ class StateWorker:
         self._integrator = made = make_integrator(state.system, integrator_settings(integrator))
         made.begin_compiled(state)
         self._block, self._queue = state.block, np.zeros(QUEUE_SIZE, np.int64)
-        self._settings, self._choices = made.control.copy(), made.counts.copy()
+        self._settings, self.choices = made.control.copy(), made.counts.copy()
         self._remembered, self._no_energies = remembered_of(state), np.zeros(0)
         self._calls_python = state.system.calls_python
+        #: When reporters are due that are called on the way, and what is told of errors of theirs.
+        self.schedule: Schedule | None = None
+        self.failed: Callable[[int, str], None] | None = None
         #: Witnesses, which the loop looks at.
         self._watch = self._make_watch()
         self._code: tuple[Any, ...] | None = None
@@ -112,7 +128,7 @@ class StateWorker:
         if not watched:
             return None
         watch = Watch(made, watched, system.get_default_time_scale())
-        self._choices[rk.WATCHES] = watch.enter_loop(False)
+        self.choices[rk.WATCHES] = watch.enter_loop(False)
         return watch
 
     def begin(self, first_row: int = 0) -> None:
@@ -138,7 +154,7 @@ class StateWorker:
         while left > 0:
             status = rk.REACHED
             if queue[runs.CURRENT] < 0:
-                control[:], counts[:] = self._settings, self._choices
+                control[:], counts[:] = self._settings, self.choices
                 status = take(block, *share, *own)
                 if queue[runs.CURRENT] < 0:
                     return FINISHED
@@ -148,8 +164,12 @@ class StateWorker:
             if status == rk.REACHED:
                 counts[rk.LIMIT], before, row = left, int(counts[rk.STEPS]), s - int(queue[FIRST_ROW])
                 times = data.times[s if len(data.times) > 1 else 0]
+                if self.schedule is not None:
+                    control[rk.TARGET] = self.schedule.reporters[s]
                 status = advance(block, work, self._table(row), control, counts, times, data.results[row], self._no_energies)
                 left -= int(counts[rk.STEPS]) - before
+                if status == rk.REACHED and self.schedule is not None:
+                    status = self._report(s, float(times[-1]))
                 if status in (rk.PAUSED, rk.COLLAPSED):
                     continue
             left -= 1
@@ -157,6 +177,23 @@ class StateWorker:
                 status = SUSPECT
             retire(block, status, share[1], *after)
         return UNFINISHED
+
+    def _report(self, s: int, end: float) -> int:
+        """Call the reporters that are due up to where state *s* has come to: PAUSED, or REACHED where none is up to the *end*."""
+        integrator, schedule = self._integrator, self.schedule
+        assert schedule is not None and self.failed is not None
+        time = float(schedule.reporters[s])
+        if time > end:
+            return rk.REACHED
+        try:
+            integrator.leave_at(time)
+            schedule.report(s, integrator.get_state())
+        except Exception as error:
+            work, _, control, _ = integrator.arguments()
+            control[rk.TIME], work[rk.Y] = time, integrator.get_state().y_values
+            self.failed(s, why_failed(s, error))
+            return NOT_CALLED
+        return rk.PAUSED
 
     @property
     def _kernel(self) -> Kernel:

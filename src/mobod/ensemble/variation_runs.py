@@ -78,7 +78,7 @@ class VariationWorker(StateWorker):
         self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator, tangents: SensitivityRows, of_each: Any
     ) -> None:
         super().__init__(state, own, numbers, integrator)
-        self._choices[rk.NO_INTERPOLATION] = 1
+        self.choices[rk.NO_INTERPOLATION] = 1
         variations, stages = tangents.variations, integrator.table.shape[1] - 1
         self._compiled = compiled = CompiledVariations(variations, state, stages, True, (of_each[0][0], of_each[1][0]))
         places = [compiled.places_of(name) for name in own] if variations.directions.settings else []
