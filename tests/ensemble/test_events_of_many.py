@@ -562,6 +562,62 @@ def test_states_by_an_implicit_method_run_alone_where_something_may_happen(part,
         assert [event.time for event in one.events] == [event.time for event in single.events]
 
 
+@pytest.mark.parametrize("example", ["double_pendulum", "four_bar", "tumbling_handle"])
+def test_reporters_beside_an_implicit_method_leave_states_in_the_compiled_loop(example, monkeypatch):
+    """They see what they see in runs of one state, to the bit, at the begin and at the end of a run too."""
+    system, state = getattr(mb.examples, example).build()
+    watcher = Watcher(0.05)
+    system.add_event_reporter(watcher)
+    ensemble = mb.Ensemble(system, 4, state=state, threads=2)
+    ensemble.u = ensemble.u + np.linspace(0.0, 0.2, 4)[:, None]
+    ensemble.time = [0.0, 0.0, 0.02, 0.1]
+    expected, singles = [], []
+    for i in range(4):
+        start = ensemble.get_state(i)
+        singles.append(
+            mb.simulate(system, start, 0.2, report_interval=0.1, integrator=mb.integrator.BDF(system, accuracy=1e-5))
+        )
+    expected, watcher.calls = sorted(watcher.calls), []
+    monkeypatch.setattr(simulating, "run_one", None)
+    motions = ensemble.simulate(0.2, report_interval=0.1, integrator=mb.integrator.BDF(system, accuracy=1e-5))
+    assert sorted(watcher.calls) == expected and len(expected) >= 16
+    for one, single in zip(motions, singles, strict=True):
+        np.testing.assert_array_equal(one.q, single.q)
+
+
+def test_a_reporter_that_fails_ends_the_run_of_its_state_beside_an_implicit_method():
+    system, _ = mb.examples.double_pendulum.build()
+
+    class Fails(mb.event.PeriodicReporter):
+        def handle_event(self, state):
+            if state.q[0] > 1.0 and state.time > 0.0:
+                raise ZeroDivisionError("too far")
+
+    system.add_event_reporter(Fails(0.05))
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology(), threads=1)
+    ensemble.q = [(0.1, -0.3), (1.5, 0.2), (0.2, 0.5)]
+    with pytest.warns(RuntimeWarning, match="state 1 of the ensemble: ZeroDivisionError: too far"):
+        motions = ensemble.simulate(0.2, report_interval=0.1, integrator="BDF", accuracy=1e-5)
+    assert motions.failed.tolist() == [False, True, False] and "too far" in motions.failures[1].reason
+    assert ensemble.time.tolist() == [0.2, 0.05, 0.2]
+
+
+def test_what_a_reporter_has_seen_it_does_not_see_again_where_a_state_fails():
+    system, _ = mb.examples.double_pendulum.build()
+    watcher = Watcher(0.05)
+    system.add_event_reporter(watcher)
+
+    def force(t, X, V, q, u, parameters):
+        return (), ((mb.algebra.sqrt(0.12 - t),),)
+
+    lower = system.matter.bodies["lower"]
+    mb.force.Custom(system.forces, compiled=mb.force.CompiledFunctions(force, mobilizers=[lower]))
+    ensemble = mb.Ensemble(system, 2, state=system.realize_topology(), threads=1)
+    motions = ensemble.simulate(0.2, report_interval=0.1, integrator="BDF", accuracy=1e-5)
+    assert motions.failed.all()
+    assert [time for time, *_ in watcher.calls] == [0.0, 0.05, 0.1] * 2
+
+
 def test_events_in_the_only_step_of_a_call_are_where_a_stepper_finds_them(rng):
     """By a method whose rates at the end of a step nobody else wants: they decide between its ends."""
     system, _ = mb.examples.double_pendulum.build()

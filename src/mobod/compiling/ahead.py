@@ -19,8 +19,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from .._garbage import not_collected
 from . import bundle, engine, fingerprint, kernels, notice, routines, store
@@ -35,11 +36,14 @@ PATIENCE = 30.0
 _there: set[tuple[Any, tuple[Any, ...]]] = set()
 
 
-class Job(NamedTuple):
+@dataclass(eq=False)
+class Job:
     """A kernel with example arguments, or a routine with the arguments of `Routine.address`."""
 
     what: Any
     like: tuple[Any, ...] = ()
+    #: Whether it has been found compiled.
+    _is_there: bool = False
 
     @property
     def name(self) -> str:
@@ -55,12 +59,15 @@ class Job(NamedTuple):
 
     def is_there(self) -> bool:
         """True if nothing needs to be compiled, in this process or on the disk."""
+        if self._is_there:
+            return True
         if not isinstance(self.what, kernels.Kernel):
             return bool(self.what.is_compiled_for(*self.like))
         types = self._types()
         if (self.what, types) not in _there and self.what.is_compiled_for(types):
             _there.add((self.what, types))  # looking at the disk takes half a millisecond
-        return (self.what, types) in _there
+        self._is_there = (self.what, types) in _there
+        return self._is_there
 
     def _types(self) -> tuple[Any, ...]:
         return tuple(map(engine.numba().typeof, self.like))

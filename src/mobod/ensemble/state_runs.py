@@ -179,7 +179,7 @@ class StateWorker:
         return UNFINISHED
 
     def _report(self, s: int, end: float) -> int:
-        """Call the reporters that are due up to where state *s* has come to: PAUSED, or REACHED where none is up to the *end*."""
+        """Call the reporters that are due where state *s* has come to: PAUSED, or REACHED where none is up to the *end*."""
         integrator, schedule = self._integrator, self.schedule
         assert schedule is not None and self.failed is not None
         time = float(schedule.reporters[s])

@@ -342,6 +342,7 @@ class Integrator(Sealed):
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
+    @functools.cache
     def entry_points(cls) -> list[Job]:
         """The kernels that stepping calls whatever the system, to be compiled ahead; fewer if not all parts are *compiled*."""
         block, integers, row, rows = np.zeros(1, np.int64), np.zeros(rk.COUNTS_SIZE, np.int64), np.zeros(1), np.zeros((1, 1))

@@ -15,6 +15,7 @@ doubling); Hairer and Wanner 1996, IV.7 (the linearly implicit method).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -182,6 +183,7 @@ class TimeStepping(Integrator):
     # ------------------------------------------------------------------------------------------ stepping
 
     @classmethod
+    @functools.cache
     def entry_points(cls) -> list[Job]:
         """As of other integrators; the loop over steps is compiled where it is needed."""
         return [job for job in super().entry_points() if job.what is not cls.kernel]
