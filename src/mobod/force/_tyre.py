@@ -15,8 +15,8 @@ of its body at S and the spin Omega = w . a,
 In ISO's axes (x ahead, y to the left, z up) a tyre of tan(alpha) = V_sy / |V_x| > 0 is pushed to the right. Deflections
 of the patch, e along x and s along y, are two variables of the tyre with the relaxation lengths L_x and L_y,
 
-    e' = -V_sx - e max(|V_x|, |V_sx| / 2) / L_x     s' = V_sy - s max(|V_x|, |V_sy| / 2) / L_y
     kappa = (e - t V_sx) / L_x    tan(alpha) = (s + t V_sy) / L_y    t = t_0 / (1 + (V_x / V_0)^2)
+    e' = -V_sx - kappa max(|V_x|, |V_sx| / 2)     s' = V_sy - tan(alpha) max(|V_x|, |V_sy| / 2)
 
 which is the rigid wheel's slip -V_sx / |V_x| and V_sy / |V_x| in steady motion, and a spring with some damping where the
 wheel stands. The second argument of max, which is less than the first up to slips of 2, ends their growth where it slides
@@ -165,10 +165,11 @@ def slips(model: Any, z: int, Vx: Any, Vsx: Any, Vsy: Any, Lx: Any, Ly: Any) -> 
     """kappa, tan(alpha) and the rates of both deflections."""
     e, s = load(model.z, z, 0), load(model.z, z + 1, 0)
     speed = _size(Vx)
-    e_rate = -Vsx - e * _greater(speed, _size(Vsx) / _MOST_SLIP) / Lx
-    s_rate = Vsy - s * _greater(speed, _size(Vsy) / _MOST_SLIP) / Ly
     delay = _DELAY / (1.0 + Vx * Vx / (_SLOW * _SLOW))
-    return (e - delay * Vsx) / Lx, (s + delay * Vsy) / Ly, e_rate, s_rate
+    kappa, tangent = (e - delay * Vsx) / Lx, (s + delay * Vsy) / Ly
+    e_rate = -Vsx - kappa * _greater(speed, _size(Vsx) / _MOST_SLIP)  # by the slip itself: in steady motion that is the wheel's
+    s_rate = Vsy - tangent * _greater(speed, _size(Vsy) / _MOST_SLIP)
+    return kappa, tangent, e_rate, s_rate
 
 
 @generic
