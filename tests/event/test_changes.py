@@ -212,6 +212,7 @@ def test_stop_when_and_what_simulate_makes_of_it(ball):
     assert_allclose(trajectory.time, [*np.arange(0.0, end, 0.05), end], atol=1e-9)
     assert_allclose(trajectory.q[:, 0], 1.0 - 0.5 * model.g * trajectory.time**2, atol=1e-9)
     assert trajectory.statistics["termination"] == "quarter ended the simulation"
+    assert repr(trajectory).endswith(" 1 speed; quarter ended the simulation>")
     assert trajectory.energy.shape == trajectory.time.shape and trajectory.energy_drift < 1e-9
     assert_array_equal(record.get_times(), 0.1 * np.arange(4))
     assert record.get_values().shape == (4, 1)

@@ -258,7 +258,9 @@ class Trajectory(Sealed):
         counts = [(len(self), "time"), (self.q.shape[1], "coordinate"), (self.u.shape[1], "speed")]
         counts.append((self.particle_locations.shape[1], "particle"))
         times, coordinates, speeds, particles = (f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
-        return f"<Trajectory: {times}{span}, {coordinates}, {speeds}{f', {particles}' if counts[-1][0] else ''}>"
+        end = self.statistics.get("termination")
+        rest = f"{f', {particles}' if counts[-1][0] else ''}{f'; {end}' if end else ''}"
+        return f"<Trajectory: {times}{span}, {coordinates}, {speeds}{rest}>"
 
     def _repr_html_(self) -> str:
         """The page in notebooks, which plays the motion, and the coordinates' ranges."""
