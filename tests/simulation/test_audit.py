@@ -497,3 +497,22 @@ def test_a_plane_loop_is_not_blamed_for_steps_in_vain():
     state.q = [1.0, coupler - 1.0, rocker, -4.0]
     warnings = mb.simulate(system, state, 6.0, accuracy=1e-5, report_interval=0.1).audit.warnings
     assert any("'teeth' is hit within a step" in one for one in warnings) and not any("redundant" in one for one in warnings)
+
+
+def test_the_work_of_friction_of_contacts_that_slip_is_followed(tmp_path):
+    """A mass slides on a floor by events, till it sticks: all its energy goes into friction, along its way."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.UniformGravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    mass = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, mass, (0, 0, 0), static_friction=0.3, dynamic_friction=0.2)
+    state = system.realize_topology()
+    state.u = (0.6, 0.8, 0.0)
+    motion = mb.simulate(system, state, 1.0, accuracy=1e-7)
+    audit = motion.audit
+    assert audit.work["friction of contacts that slip"] == pytest.approx(-1.0, abs=1e-6)
+    assert audit.energy_error < 1e-6 and audit.warnings == []
+    motion.save(tmp_path / "motion.h5")
+    read = mb.Trajectory.load(tmp_path / "motion.h5", system=system).audit  # rows do not tell what slips
+    assert any("friction of contacts that slip" in one for one in read.unaccounted)
+    assert not any("discontinuous" in one for one in read.warnings)

@@ -1,7 +1,8 @@
 """Random chains whose points lie on planes, and run by events: what each contact does next follows from its acceleration."""
 
 import numpy as np
-from touching_models import empty, solid
+import pytest
+from touching_models import empty, run, solid
 
 import mobod as mb
 
@@ -100,3 +101,41 @@ def test_a_checkpoint_goes_on_to_the_bit(rng, tmp_path):
     for each in steppers:
         each.step_to(1.5)
     assert steppers[0].state.y.tobytes() == steppers[1].state.y.tobytes()
+
+
+def test_what_is_driven_into_a_contact_is_told(rng):
+    """Of a rope between two bodies, of which one drives the other, rows are rounding: an impulse had 1e34 of energy."""
+    for _ in range(5):
+        system, matter = empty()
+        turn = mb.Rotation.about_axis(rng.uniform(-3, 3), rng.normal(size=3))
+        base = mb.mobilizer.Pin(matter.ground, solid(), X_PF=mb.Transform(turn), X_BM=mb.Transform(rng.normal(size=3)))
+        hand = mb.mobilizer.Slider(base, solid(), X_PF=mb.Transform(turn, rng.normal(size=3)), X_BM=mb.Transform(turn))
+        mb.motion.Steady(hand, 1.0)
+        ends = rng.normal(size=(2, 3))
+        state = system.realize_topology()
+        system.realize(state, mb.Stage.POSITION)
+        along = hand.find_station_location_in_another_body(state, ends[1], base) - ends[0]
+        hand.set_q(state, 0.4)
+        system.realize(state, mb.Stage.POSITION)
+        after = hand.find_station_location_in_another_body(state, ends[1], base) - ends[0]
+        reach = [float(np.linalg.norm(one)) for one in (along, after)]
+        if reach[1] < reach[0] + 0.05:
+            continue
+        mb.contact.Rope(base, ends[0], hand, ends[1], reach[1], 0.3, name="rope")
+        with pytest.raises(mb.ConvergenceError, match=r"'rope' closes at .* locked or driven"):
+            run(system, system.realize_topology(), 1.0, accuracy=1e-6)
+
+
+def test_what_is_locked_on_a_plane_rests_there():
+    """It is between what cannot move, and closes at no speed: there is nothing to tell, until it is let go."""
+    system, matter = empty()
+    mass = mb.mobilizer.Translation(matter.ground, solid())
+    floor = mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, mass, (0, 0, 0), static_friction=0.5)
+
+    state = system.realize_topology()
+    mass.lock(state)
+    end, _ = run(system, state, 0.5)
+    assert end.q == pytest.approx(0.0, abs=0.0) and not floor.is_enabled(end)
+    mass.unlock(end)
+    end, _ = run(system, end, 0.5)
+    assert end.q == pytest.approx(0.0, abs=1e-12) and floor.is_enabled(end)

@@ -30,12 +30,20 @@ from ..state.state import State
 from ..state.validity import EVERYTHING
 from ..stepping import loop, record as rk
 from ..system.system import MultibodySystem
-from ..tree.prescribed_mobilities import SOLVED
 from ..tree.sampling import next_sample_of
 from ..unilateral.base import TRANSITION_SPEED
-from ..unilateral.problem import ContactRows, Problem, constraints_of, joined, rows_of_constraint, rows_of_surfaces, space_for
+from ..unilateral.problem import (
+    ContactRows,
+    Problem,
+    constraints_of,
+    joined,
+    moves_something,
+    rows_of_constraint,
+    rows_of_surfaces,
+    space_for,
+)
 from ..unilateral.stepped import Stepped, space as names
-from ..unilateral.stepped.equations import GAP_RECOVERY, ROUNDING
+from ..unilateral.stepped.equations import GAP_RECOVERY
 from ..unilateral.stepped.given_rows import find_push
 from ..unilateral.stepped.joints import joints_of
 from ..unilateral.stepped.space import Space
@@ -488,8 +496,7 @@ class TimeStepping(Integrator):
             return free
         normals = rows.starts[:-1]
         rates_0, rates_1 = rows.J[normals] @ u, rows.J[normals] @ free
-        moved = np.abs(rows.J[normals]) * np.repeat(state.field("prescribed") == SOLVED, state.tree.num_u)
-        possible = np.isfinite(rows.gaps) & (moved.max(axis=1, initial=0.0) > ROUNDING)
+        possible = np.isfinite(rows.gaps) & moves_something(state, rows)
         near = possible & (rows.gaps + h * np.minimum(rates_0, rates_1) <= 0.0)
         touching = ~np.isnan(rows.targets())  # surfaces: found as they touch
         near |= touching

@@ -23,7 +23,7 @@ from ..force.contact.subsystem import CompliantContactSubsystem
 from ..system.diagnosis import ROUNDED
 from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
-from .energy_accounts import IMPULSES, MAY_MOVE, MOST_ACCOUNTS, Ledger, acts_by_impulses, find_accounts, integrate_between
+from .energy_accounts import IMPULSES, MAY_MOVE, MOST_ACCOUNTS, SLIP, Ledger, acts_by_impulses, find_accounts, integrate_between
 
 if TYPE_CHECKING:
     from ..constraint.base import Constraint
@@ -272,8 +272,10 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
     accounts, audit.unaccounted = find_accounts(system, state, impulses)
     sampled = {force.name for force in system.all_forces() if isinstance(force, Custom)}  # whose efforts no row has
     held = [one.name for one in accounts if one.name in sampled]
-    accounts = [one for one in accounts if one.name not in held]
     audit.unaccounted += [f"the work of {name}, whose efforts reports do not have: audit='steps' counts it" for name in held]
+    if any(one.name == SLIP for one in accounts) and "slid" in trajectory.events["kind"]:
+        audit.unaccounted.append(f"{SLIP}, which reports do not tell: audit='steps' counts it")
+    accounts = [one for one in accounts if one.name not in (*held, SLIP)]
     change = energy - energy[0] - at_events
     if not accounts and not impulses:
         audit.work, audit.energy_error = by_events, float(np.abs(change).max())

@@ -22,6 +22,7 @@ from ..algebra.arrays import Array
 from ..force.base import Force
 from ..state.state import State
 from ..system.system import MultibodySystem
+from ..unilateral.sliding import sliding_contacts
 from ..unilateral.stepped import Stepped
 
 #: Kinds whose power is minus the rate of their potential energy: nothing to integrate.
@@ -34,6 +35,8 @@ MOST_ACCOUNTS = 24
 MAY_MOVE = "motions"
 #: ... and of what touches where steps have impulses.
 IMPULSES = "contacts, stops and ropes"
+#: ... and of rigid contacts that slip between events.
+SLIP = "friction of contacts that slip"
 
 _GAUSS = (0.5 - 0.15**0.5, 0.5, 0.5 + 0.15**0.5), (5.0 / 18.0, 8.0 / 18.0, 5.0 / 18.0)
 
@@ -92,6 +95,8 @@ def find_accounts(system: MultibodySystem, state: State, impulses: bool = False)
     constraint_power = getattr(matter, "calc_constraint_power", None)
     if constraint_power is not None and getattr(matter, "constraints", None):
         accounts.append(Account("constraints", constraint_power))
+    if not impulses and any(one.has_friction() for one in matter.unilateral_contacts):
+        accounts.append(Account(SLIP, _power_of_slip))
     missing = []
     ours = ("mobod.system.matter", "mobod.force.subsystem")
     for subsystem in system.subsystems:
@@ -121,6 +126,11 @@ def _account_of(force: Force) -> Account:
         lambda state: 0.0 if force.is_disabled(state) else _power(state, *force.calc_force_contribution(state)),
         lambda state: 0.0 if force.is_disabled(state) else float(force.calc_potential_energy_contribution(state)),
     )
+
+
+def _power_of_slip(state: State) -> float:
+    """Of the friction of contacts that slide, which `unilateral.sliding` adds to the forces."""
+    return float(sum(one.calc_friction_force(state) @ one.get_slip_velocity(state) for one in sliding_contacts(state)))
 
 
 def _power(state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> float:

@@ -26,7 +26,7 @@ from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
 from .open_gap import OpenGapOfTable, open_gap
-from .problem import ContactRows, Problem, constraints_of, space_for
+from .problem import ContactRows, Problem, constraints_of, moves_something, space_for
 from .sliding import paradox, sliding_contacts
 from .stepped.space import Space
 
@@ -137,7 +137,16 @@ class ContactEvents(EventHandler):
         """The numbers of contacts that are *closed*, or whose gaps are. The state is at VELOCITY."""
         everything = constraints_of(state)
         rates = everything.J[everything.starts[:-1]] @ state.u_values[: state.tree.nu]
-        return np.flatnonzero(np.isfinite(everything.gaps) & (closed | (everything.gaps <= self._room(state, rates))))
+        touching = np.isfinite(everything.gaps) & (closed | (everything.gaps <= self._room(state, rates)))
+        driven = touching & ~moves_something(state, everything)
+        approaching = driven & (rates < -_NO_RATE * max(1.0, float(np.abs(rates).max(initial=0.0))))
+        if approaching.any():
+            k = int(np.flatnonzero(approaching)[0])
+            raise ConvergenceError(
+                f"at time {state.time:.9g} {everything.names[k]!r} closes at {-rates[k]:.3g} (velocity), and no impulse "
+                "stops it, as all that it is between is locked or driven; unlock something, or let the motion end before"
+            )
+        return np.flatnonzero(touching & ~driven)
 
     def _room(self, state: State, rates: Any) -> Any:
         """Gaps of these rates that are no wider are closed."""

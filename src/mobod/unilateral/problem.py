@@ -16,10 +16,11 @@ from ..algebra.arrays import Array
 from ..constraint.base import Constraint
 from ..errors import ConvergenceError
 from ..state.state import State
+from ..tree.prescribed_mobilities import SOLVED
 from . import _rows
 from .base import UnilateralContact
 from .stepped import Stepped, given_rows, space as names
-from .stepped.equations import UNBOUNDED
+from .stepped.equations import ROUNDING, UNBOUNDED
 from .stepped.solve import solve
 from .stepped.space import Space, make_space, with_block, with_room
 
@@ -99,6 +100,12 @@ def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = 
     restitution = np.array([one.get_restitution() for one in found])
     capture = np.array([one.get_capture_speed() for one in found])
     return ContactRows(gaps, J, starts, friction, restitution, capture, [one.name for one in found])
+
+
+def moves_something(state: State, rows: ContactRows) -> Any:
+    """Of each contact, whether what is free moves its gap: all that it is between may be locked or driven."""
+    free = np.repeat(state.field("prescribed") == SOLVED, state.tree.num_u)
+    return (np.abs(rows.J[rows.starts[:-1]]) * free).max(axis=1, initial=0.0) > ROUNDING
 
 
 def rows_of_constraint(state: State, constraint: Constraint) -> Array:
