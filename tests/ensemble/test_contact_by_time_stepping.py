@@ -138,3 +138,29 @@ def test_states_for_which_there_is_no_room_run_alone(bouncing, monkeypatch):
     assert not motions.failed.any()
     alone = mb.simulate(system, started(bouncing, range(3)).get_state(2), 0.2, report_interval=0.05, integrator=method)
     np.testing.assert_array_equal(motions.q[2], alone.q)  # which is where it is run
+
+
+@pytest.mark.parametrize("setting", [{"fixed_step_size": H}, {"accuracy": 1e-4}], ids=["in lanes", "by their accuracy"])
+def test_what_is_driven_beside_constraints_moves_as_alone(setting):
+    """Ends of steps are projected with what is driven in its place; and states at MODEL, with motions, can be begun from."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.8, 0))
+    link = mb.body.Rigid(mb.MassProperties(1.0, (0, -0.5, 0), mb.UnitInertia(1.0, 1.0, 1.0)))
+    crank = mb.mobilizer.Slider(matter.ground, link)
+    mb.motion.Sinusoid(crank, "position", 0.4, 3.0, 0.2)
+    arm = mb.mobilizer.Universal(crank, link)
+    mb.constraint.Rod(matter.ground, (0.6, -0.3, 0.8), arm, (0.1, -1, 0.2), 1.1)
+    mb.contact.HardStopUpper(arm, 0, 0.5)
+    state = system.realize_topology()
+    system.prescribe(state, mb.Stage.POSITION)
+    mb.Assembler(system).assemble(state)
+    system.project(state)
+    again = system.realize_topology()
+    again.q, again.u = state.q, state.u
+    method = mb.integrator.TimeStepping(system, **setting)
+    alone = mb.simulate(system, again, 0.5, report_interval=H, integrator=method)
+    motions = mb.Ensemble(system, 3, state=again).simulate(0.5, report_interval=H, integrator=method)
+    assert not motions.failed.any()
+    np.testing.assert_allclose(motions.q[1], alone.q, rtol=0.0, atol=1e-10)
+    np.testing.assert_allclose(motions.u[1], alone.u, rtol=0.0, atol=1e-10)

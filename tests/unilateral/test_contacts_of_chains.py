@@ -139,3 +139,38 @@ def test_what_is_locked_on_a_plane_rests_there():
     mass.unlock(end)
     end, _ = run(system, end, 0.5)
     assert end.q == pytest.approx(0.0, abs=1e-12) and floor.is_enabled(end)
+
+
+def test_constraints_that_move_nothing_but_by_rounding_take_no_impulses(rng):
+    """A tie across a joint that is locked: what touches elsewhere was struck as though there were no such mechanism."""
+    struck = 0
+    for _ in range(6):
+        motions = []
+        turns = [mb.Rotation.about_axis(rng.uniform(-3, 3), rng.normal(size=3)) for _ in range(4)]
+        places, start = rng.normal(0.0, 0.5, (8, 3)), rng.normal(size=4)
+        for tied in (False, True):
+            system, matter = empty()
+            on = matter.ground
+            for k, kind in enumerate((mb.mobilizer.Ball, mb.mobilizer.Ball, mb.mobilizer.Universal)):
+                X_PF, X_BM = mb.Transform(turns[k], places[2 * k]), mb.Transform(turns[k + 1], places[2 * k + 1])
+                on = kind(on, solid(1.0 + k, (0.1, 0.2, 0.15)), X_PF=X_PF, X_BM=X_BM)
+            hand, arm = on, on.parent
+            state = system.realize_topology()
+            arm.set_q(state, start / np.linalg.norm(start))
+            system.realize(state, mb.Stage.POSITION)
+            q, height = state.q.copy(), (hand.get_body_transform(state) @ places[7])[2] - 0.05
+            if tied:
+                normal = turns[0] @ np.array([0.0, 0.0, 1.0])
+                point = hand.find_station_location_in_another_body(state, places[6], arm)
+                mb.constraint.PointInPlane(arm, normal, float(normal @ point), hand, places[6])
+            mb.contact.PointPlane(matter.ground, (0, 0, 1), height, hand, places[7], 0.4)
+            state = system.realize_topology()
+            state.q = q
+            state.u = np.linspace(-0.5, 0.5, len(state.u))
+            hand.lock(state)
+            motion = mb.simulate(system, state, 0.3, accuracy=1e-8)
+            motions.append((motion, motion.audit.energy_error))
+        struck += "struck" in motions[0][0].events["kind"]
+        np.testing.assert_allclose(motions[1][0].q, motions[0][0].q, rtol=0.0, atol=1e-5)
+        assert motions[1][1] < 1e-4
+    assert struck >= 2

@@ -264,6 +264,7 @@ class TimeStepping(Integrator):
         """As of other integrators; kernels apply no forces of surfaces that are stepped."""
         self._stepped.begin(state)
         self._stepped.leave_out_forces(state)
+        self.system.realize(state, Stage.INSTANCE)  # beneath which that takes a state
         super().begin_compiled(state)
 
     def forget_steps(self) -> None:
@@ -496,7 +497,7 @@ class TimeStepping(Integrator):
             return free
         normals = rows.starts[:-1]
         rates_0, rates_1 = rows.J[normals] @ u, rows.J[normals] @ free
-        possible = np.isfinite(rows.gaps) & moves_something(state, rows)
+        possible = np.isfinite(rows.gaps) & moves_something(state, rows.J[normals])
         near = possible & (rows.gaps + h * np.minimum(rates_0, rates_1) <= 0.0)
         touching = ~np.isnan(rows.targets())  # surfaces: found as they touch
         near |= touching

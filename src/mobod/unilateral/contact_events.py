@@ -136,9 +136,10 @@ class ContactEvents(EventHandler):
     def _touching(self, state: State, closed: Any) -> Any:
         """The numbers of contacts that are *closed*, or whose gaps are. The state is at VELOCITY."""
         everything = constraints_of(state)
-        rates = everything.J[everything.starts[:-1]] @ state.u_values[: state.tree.nu]
+        normals = everything.J[everything.starts[:-1]]
+        rates = normals @ state.u_values[: state.tree.nu]
         touching = np.isfinite(everything.gaps) & (closed | (everything.gaps <= self._room(state, rates)))
-        driven = touching & ~moves_something(state, everything)
+        driven = touching & ~moves_something(state, normals)
         approaching = driven & (rates < -_NO_RATE * max(1.0, float(np.abs(rates).max(initial=0.0))))
         if approaching.any():
             k = int(np.flatnonzero(approaching)[0])

@@ -102,10 +102,10 @@ def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = 
     return ContactRows(gaps, J, starts, friction, restitution, capture, [one.name for one in found])
 
 
-def moves_something(state: State, rows: ContactRows) -> Any:
-    """Of each contact, whether what is free moves its gap: all that it is between may be locked or driven."""
+def moves_something(state: State, rows: Array) -> Any:
+    """Of each row, whether what is free has a part in it: all that it is between may be locked or driven."""
     free = np.repeat(state.field("prescribed") == SOLVED, state.tree.num_u)
-    return (np.abs(rows.J[rows.starts[:-1]]) * free).max(axis=1, initial=0.0) > ROUNDING
+    return (np.abs(rows) * free).max(axis=1, initial=0.0) > ROUNDING
 
 
 def rows_of_constraint(state: State, constraint: Constraint) -> Array:
@@ -146,7 +146,7 @@ def rows_of_surfaces(stepped: Stepped, state: State, h: float) -> tuple[ContactR
 
 
 class Bilateral(NamedTuple):
-    """Rows G of enabled constraints, and what their velocities have beside G u; `None` of the names are contacts'."""
+    """Rows G of enabled constraints that move something, and what their velocities have beside G u."""
 
     G: Array
     offset: Array
@@ -163,7 +163,8 @@ def bilateral_of(state: State) -> Bilateral:
     offset = -(G @ state.u_values[:nu])  # of accelerations' own equations: no change of speed
     rows = matter.rows_in_use(state)[: p + v]
     offset[: p + v] += matter.velocity_errors(state)[rows]
-    return Bilateral(G, offset, ["a constraint"] * len(G))
+    kept = moves_something(state, G)  # an impulse of any size would fulfil what is left of the others by rounding
+    return Bilateral(G[kept], offset[kept], ["a constraint"] * int(kept.sum()))
 
 
 def space_for(state: State, joints: Any = _NO_JOINTS) -> Space:

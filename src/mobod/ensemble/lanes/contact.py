@@ -13,7 +13,7 @@ from ...algebra.record import call_routine
 from ...algebra.scalar import load, load_lane, store, store_lane, zero
 from ...compiling import apart, generic
 from ...stepping import record as rk
-from ...stepping.evaluate import evaluate
+from ...stepping.evaluate import evaluate, prescribe
 from ...stepping.record import TIME, Y
 from ...stepping.rows import set_row
 from ...unilateral.stepped import space as names, step as steps
@@ -78,6 +78,7 @@ def attempt(model: Any, single: Any, crew: Any) -> Any:
             missed = alone & (1 << (lane + steps.MISSED_BITS)) != 0
             _step_alone(model, single, crew, lane, 0, missed)
     set_row(model, numbers3(words[WIDE], TRIES), 0, time + h)
+    prescribe(model, run.plan)  # before the end is projected
     return o
 
 
