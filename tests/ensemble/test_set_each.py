@@ -20,6 +20,7 @@ class Parts:
         self.pin = mb.mobilizer.Pin(self.matter.ground, link, name="pin")
         self.ball = mb.mobilizer.Ball(self.pin, link, name="ball")
         self.bead = mb.mobilizer.Translation(self.ball, mb.body.Particle(2.0), name="bead")
+        self.gravity = F.Gravity(self.forces, self.matter, (0, -9.81, 0))
         self.stop = F.MobilityLinearStop(self.forces, self.pin, 0, 2.0, 0.1, -1.0, 1.0)
         self.actuators = F.Actuators(self.forces, [(self.pin, 0), (self.ball, 2)])
         self.discrete = F.DiscreteForces(self.forces, self.matter)
@@ -34,6 +35,9 @@ class Parts:
         self.hand = mb.control.Impedance(
             *(self.forces, self.ball), stiffness=1.0, damping=1.0, target=mb.Transform(), sample_time=0.1
         )
+        points = [(self.matter.ground, (0.1, 0.3, 0)), (self.pin, (0, 0.2, 0.1))]
+        path = mb.force.transmission.StraightPath(self.forces, [(points, 1.0)])
+        self.muscle = mb.muscle.DeGrooteFregly2016(self.forces, path, 100.0, 0.1, 0.2)
         self.state = self.system.realize_topology()
 
     def positive(self, *shape):
@@ -114,6 +118,10 @@ CASES = {
         lambda p: [mb.contact.Material(*x) for x in friction(p)],
         None,
     ),
+    "excitation of a muscle": (lambda p: p.muscle.set_excitation, Parts.positive, None),
+    "strength of a muscle": (lambda p: p.muscle.set_max_isometric_force, Parts.positive, None),
+    "fibers of a muscle": (lambda p: p.muscle.set_optimal_fiber_length, Parts.positive, None),
+    "gravity": (lambda p: p.gravity.set_magnitude, Parts.positive, None),
     "length of a rope": (lambda p: p.rope.set_length, Parts.positive, None),
     "value of a stop": (lambda p: p.hard_stop.set_value, Parts.signed, None),
     "masses of particles": (lambda p: p.matter.set_all_particle_masses, lambda p: p.positive(2), None),
@@ -256,3 +264,26 @@ def test_what_a_measure_remembers_is_set_for_each():
     with pytest.raises(mb.ModelError):
         ensemble.set_each(highest.set_value, [1.0, 2.0, np.inf])
     assert ensemble.get_measures(highest)[2] == begun.get_measures(highest)[2]
+
+
+@pytest.mark.parametrize("names", [["pin.mass", "muscle.excitation"], ["muscle.excitation", "muscle.max_isometric_force"]])
+def test_derivatives_by_numbers_that_states_have_of_their_own(names, monkeypatch, close):
+    """Those of each state alone; seeds are made once, unless other numbers follow from them."""
+    parts = Parts()
+    points = [(parts.matter.ground, (0.1, 0.3, 0)), (parts.pin, (0, 0.2, 0.1))]
+    path = mb.force.transmission.StraightPath(parts.forces, [(points, 1.0)])
+    muscle = mb.muscle.RigidTendon(parts.forces, path, 100.0, 0.15, 0.05, name="muscle")
+    system, state = parts.system, parts.system.realize_topology()
+    ensemble = mb.Ensemble(system, N, state=state)
+    ensemble.set_each(muscle.set_excitation, np.linspace(0.1, 0.9, N))
+    ensemble.q = state.q + 0.03 * np.arange(N)[:, None]
+    ensemble.realize()
+    expected = []
+    for i in range(N):
+        one = ensemble.get_state(i)
+        system.realize(one)
+        expected.append(system.calc_parameter_derivatives(one, names))
+    assert np.abs(expected).max(axis=(0, 1)).all()
+    if "pin.mass" in names:
+        monkeypatch.setattr(mb.Ensemble, "_state", None)
+    close(ensemble.calc_parameter_derivatives(names), np.array(expected), 1e-12)

@@ -74,6 +74,8 @@ class Setting:
         self.name, self.size, self.inertial, self.place = name, size, inertial, place
         self.seeds = seeds or self._seeds_of_place
         self.is_of_motion, self.adds = False, True
+        #: Whether its seeds are the same in all states.
+        self.is_plain = seeds is None
         #: The setter, where it takes one number.
         self.setter: Callable[..., object] | None = None
         #: Names of its numbers behind the element's, where users gave some.
@@ -218,6 +220,7 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
     found = Setting(title, values, move, size, seeds)
     found.setter = None if parameter.shape or displaced is not None else set_
     found.adds = displaced is None and not _is_direction(parameter)
+    found.is_plain = displaced is None and _is_plain(element, parameter)
     return found
 
 
@@ -307,6 +310,12 @@ def _is_direction(parameter: Parameter[Any, Any]) -> bool:
     return getattr(parameter.check, "__wrapped__", None) is checks.unit
 
 
+def _is_plain(element: Any, parameter: Parameter[Any, Any]) -> bool:
+    """True if a parameter is written as it is, and no other number follows from it."""
+    is_stored = parameter.size == int(np.prod(parameter.shape, dtype=int))
+    return is_stored and parameter.is_alone_in(element) and not _is_direction(parameter) and "put" not in vars(parameter)
+
+
 def _of_values(element: Any, parameter: Parameter[Any, Any], numbers: Array) -> Array:
     """Derivatives of an element's numbers by each of a parameter's, a row each.
 
@@ -318,7 +327,7 @@ def _of_values(element: Any, parameter: Parameter[Any, Any], numbers: Array) -> 
     is_stored = parameter.size == value.size
     if is_stored:
         rates[np.arange(value.size), places] = 1.0
-    if is_stored and element.settle is None and not _is_direction(parameter) and "put" not in vars(parameter):
+    if _is_plain(element, parameter):
         return rates
     step = 1e-3 * max(1e-3, float(np.linalg.norm(value)))
 

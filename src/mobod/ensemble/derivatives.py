@@ -241,7 +241,8 @@ class Derivatives(OfParts):
     def _seeded(self, each: list[SeededRecord], settings: list[Setting]) -> list[tuple[Any, ...]]:
         """Of each thread's record the block and its numbers, where the states' own ones are, and seeds of one or of each."""
         # numbers that states have of their own may change with settings otherwise
-        reads_own = any(seed.field in self._own for one in settings for seeds in one.seeds(self._template) for seed in seeds)
+        others = [one for one in settings if not one.is_plain]
+        reads_own = any(seed.field in self._own for one in others for seeds in one.seeds(self._template) for seed in seeds)
         states = map(self._state, range(self._n)) if reads_own else [self._template]
         seeds = side_by_side([each[0].seeds_of(state, settings) for state in states])
         own = [each[0].places_of(name) for name in self._own]

@@ -99,17 +99,33 @@ def _of_declared(element: Any, parameter: Any, template: State, values: Any, pre
     found = in_rows(array)
     if found is None:
         return None
-    if element.settle is None and parameter.in_a_run:  # the element's other numbers, of which it may have many, stay
+    if parameter.is_alone_in(element) and parameter.in_a_run:  # the element's other numbers, of which it may have many, stay
         place = slice(first + parameter.first, first + parameter.end)
         return Rows([(field, place, found.reshape(len(found), -1)[:, :, None])], parameter.invalidates)
-    numbers = present(field, slice(first, first + count)).copy()
+    numbers = _settled(element, parameter, present(field, slice(first, first + count)), found)
+    return (
+        None if numbers is None else Rows([(field, slice(first, first + count), numbers.T[:, :, None])], parameter.invalidates)
+    )
+
+
+def _settled(element: Any, parameter: Any, before: Array, found: Array) -> Array | None:
+    """All numbers of an element ``(rows, n)`` with those of a parameter, and what follows; None where some are refused."""
+    numbers = before.copy()
     try:
         parameter.put(numbers, found.T)
         if element.settle is not None:
             element.settle(repr(element.name), numbers)
+        return numbers
     except Exception:  # one of them is refused, or this kind's rules are written for single numbers
+        pass
+    each = before.T.tolist()
+    try:
+        for row, value in zip(each, found, strict=True):
+            parameter.put(row, value if parameter.shape else float(value))
+            element.settle(repr(element.name), row)
+    except Exception:
         return None
-    return Rows([(field, slice(first, first + count), numbers.T[:, :, None])], parameter.invalidates)
+    return np.array(each).T
 
 
 def numbers_at(field: str, first: int, values: Any, count: int, invalidates: Stage = Stage.INSTANCE) -> Rows | None:

@@ -168,6 +168,10 @@ class Parameter(Generic[V, G]):
         """True if its numbers are written as they are checked, one after the other."""
         return not self.places and "put" not in self.__dict__
 
+    def is_alone_in(self, element: Any) -> bool:
+        """True if no other number of the element follows from it: nothing does, or it is one that forces alone depend on."""
+        return element.settle is None or self.invalidates != Stage.INSTANCE
+
     def put(self, numbers: Any, checked: Any) -> None:
         """Write what its check has returned among an element's numbers."""
         first = self.first
