@@ -5,6 +5,7 @@ Kernels that are in the cache know these functions by name: one that is to do so
 
 from __future__ import annotations
 
+import ctypes
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,6 +46,21 @@ def row_beside(rows: Any, row: int) -> Any:
 def put_beside(rows: Any, row: int, x: Any) -> None:
     """Put lanes as eight numbers of a row of a field of float64."""
     rows[row, :8] = x
+
+
+def lanes_scratch(rows: int) -> Any:
+    """A field of lanes of one column on the stack of the kernel that calls it; a constant says how large it is."""
+    return np.empty((rows, 1, 8))
+
+
+def address_of(rows: Any) -> int:
+    """Where a field of lanes is, for a `Routine` that takes integers."""
+    return int(rows.ctypes.data)
+
+
+def lanes_at(address: int, rows: int) -> Any:
+    """The field of so many lanes at an address; a constant says how large it is."""
+    return np.ctypeslib.as_array((ctypes.c_double * (8 * rows)).from_address(address)).reshape(rows, 1, 8)
 
 
 def lies_beside(rows: Any) -> bool:

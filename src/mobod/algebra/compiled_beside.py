@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba.core import types
+from numba.core import cgutils, types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
@@ -85,6 +85,47 @@ def _lower_put(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     row = builder.mul(args[1], ir.Constant(I64, sig.args[0].columns))
     builder.store(args[2], _vector_at(builder, args[0], row), align=8)
     return context.get_dummy_value()
+
+
+# ---------------------------------------------------------------------------------------------- lanes of one state
+
+#: A field of lanes that is part of no record.
+_LANES = Rows("beside", 1, lanes)
+
+
+@infer_global(beside.lanes_scratch)
+class _ScratchTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(_LANES, *args) if isinstance(args[0], types.IntegerLiteral) else None
+
+
+@lower_builtin(beside.lanes_scratch, types.IntegerLiteral)
+def _lower_lanes_scratch(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    vectors = cgutils.alloca_once(builder, VECTOR, size=ir.Constant(I64, sig.args[0].literal_value))
+    vectors.align = 64
+    return builder.bitcast(vectors, ir.DoubleType().as_pointer())
+
+
+@infer_global(beside.address_of)
+class _AddressTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(types.int64, args[0]) if isinstance(args[0], Rows) and args[0].scalar == lanes else None
+
+
+@lower_builtin(beside.address_of, Rows)
+def _lower_address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.ptrtoint(args[0], I64)
+
+
+@infer_global(beside.lanes_at)
+class _LanesAtTyping(AbstractTemplate):
+    def generic(self, args: Any, kws: Any) -> Any:
+        return signature(_LANES, types.int64, types.int64)
+
+
+@lower_builtin(beside.lanes_at, types.Integer, types.Integer)
+def _lower_lanes_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.inttoptr(args[0], ir.DoubleType().as_pointer())
 
 
 # ---------------------------------------------------------------------------------------------- rows of eight elements

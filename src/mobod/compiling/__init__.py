@@ -31,5 +31,11 @@ from .kernels import (
     is_generic as is_generic,
     of_arrays as of_arrays,
 )
-from .routines import Routine as Routine, UsersRoutine as UsersRoutine, routine as routine, why_not as why_not
+from .routines import (
+    Routine as Routine,
+    RoutineWithOneApart as RoutineWithOneApart,
+    UsersRoutine as UsersRoutine,
+    routine as routine,
+    why_not as why_not,
+)
 from .store import cache_folder as cache_folder, clear_cache as clear_cache

@@ -90,6 +90,33 @@ class Routine:
         return types.int64(types.voidptr, *[types.int64] * num_integers(self.python))
 
 
+class RoutineWithOneApart(Routine):
+    """A routine that for one state of float64 is another one, with the same results to rounding.
+
+    In Python, where numbers may be those of formulas, both are the first.
+    """
+
+    def __init__(self, function: Callable[..., Any], of_one: Callable[..., Any]) -> None:
+        super().__init__(function)
+        self._of_one = Routine(of_one)
+
+    def address(
+        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
+    ) -> int:
+        if in_lanes or with_tangents or own_parameters or twice:
+            return super().address(in_lanes, with_tangents, own_parameters, twice)
+        address = self._of_one.address()
+        interpreted[address] = self.python
+        return address
+
+    def is_compiled_for(
+        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
+    ) -> bool:
+        if in_lanes or with_tangents or own_parameters or twice:
+            return super().is_compiled_for(in_lanes, with_tangents, own_parameters, twice)
+        return self._of_one.is_compiled_for()
+
+
 def _named(module: str, name: str) -> Any:
     return getattr(importlib.import_module(module), name)
 

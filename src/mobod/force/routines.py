@@ -13,8 +13,7 @@ from functools import partial
 from typing import Any
 
 from ..algebra.scalar import store
-from ..compiling import Routine, generic
-from ..compiling.routines import interpreted
+from ..compiling import Routine, RoutineWithOneApart, generic
 from ..function.users import routine_of_kind
 
 #: The requests to a routine.
@@ -48,34 +47,7 @@ def by_address(
     whole, run = kernel(add, energy, power, with_z=with_z), _all_three(of_one, _storing_loop(energy), _storing_loop(power))
     for made, name in ((whole, "run"), (run, "run.of_one")):
         made.__module__, made.__qualname__ = add.__module__, f"{add.__qualname__}.{name}"
-    return _WithOneApart(whole, run)
-
-
-class _WithOneApart(Routine):
-    """A routine that for one state of float64 is another one, with the same results to rounding.
-
-    In Python, where numbers may be those of formulas, both are the first.
-    """
-
-    def __init__(self, function: Callable[..., Any], of_one: Callable[..., Any]) -> None:
-        super().__init__(function)
-        self._of_one = Routine(of_one)
-
-    def address(
-        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
-    ) -> int:
-        if in_lanes or with_tangents or own_parameters or twice:
-            return super().address(in_lanes, with_tangents, own_parameters, twice)
-        address = self._of_one.address()
-        interpreted[address] = self.python
-        return address
-
-    def is_compiled_for(
-        self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
-    ) -> bool:
-        if in_lanes or with_tangents or own_parameters or twice:
-            return super().is_compiled_for(in_lanes, with_tangents, own_parameters, twice)
-        return self._of_one.is_compiled_for()
+    return RoutineWithOneApart(whole, run)
 
 
 def kernel(

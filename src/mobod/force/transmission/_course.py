@@ -9,14 +9,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...algebra.scalar import store
-from ...compiling import generic
+from ...compiling import Routine, RoutineWithOneApart, generic
 from ...function import routines
 from ...function.base import FunctionKind
 from ...function.users import routine_of_kind
 from .. import one_coordinate
 from ._geodesics import first_of_taut, tauten
-from ._rounds import MAIL, wind
-from ._stops import LENGTH, STOPS, WIDTH, join_all, join_those_there, place_points
+from ._rounds import number_of_rows, wind, wind_one_or_eight
+from ._stops import HEAD, LENGTH, STOPS, WIDTH, join_all, join_those_there, place_points
 from ._taut import WIDE
 
 
@@ -26,6 +26,17 @@ def _course(follow: Callable[..., Any]) -> Callable[..., int]:
         return 0
 
     return course
+
+
+def _over_surfaces() -> Routine:
+    whole = routine_of_kind(_course, wind).python
+
+    def of_one(model: Any, f: int, beside: int) -> int:
+        wind_one_or_eight(model, f, beside)
+        return 0
+
+    of_one.__module__, of_one.__qualname__ = whole.__module__, f"{whole.__qualname__}.of_one"
+    return RoutineWithOneApart(whole, of_one)
 
 
 @generic
@@ -42,7 +53,7 @@ def straight(model: Any, f: int) -> None:
 @generic
 def evaluate(model: Any, f: int) -> None:
     """A path whose length is a function, which has the number behind the course's."""
-    i = model.function_first_integer[f] + 3
+    i = model.function_first_integer[f] + HEAD
     n = model.function_integers[i]
     for k in range(n):
         j = i + 1 + 2 * k
@@ -94,11 +105,11 @@ class WrappingCourse(Course):
         As `_stops` and `_rounds` say.
     """
 
-    routine = routine_of_kind(_course, wind)
+    routine = _over_surfaces()
 
     def get_argument_size(self) -> int:
         """Size of its scratch."""
-        return super().get_argument_size() + MAIL
+        return number_of_rows(self._integers[0], self._integers[1])
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
         return self._integers, self._numbers
@@ -137,7 +148,7 @@ class FunctionCourse(Course):
 
     def get_argument_size(self) -> int:
         """Size of its scratch."""
-        return STOPS + self._integers[3]
+        return STOPS + self._integers[HEAD]
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
         return self._integers, self._numbers

@@ -14,7 +14,7 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import bare, sincos, sqrt, zero
-from ...compiling import generic
+from ...compiling import apart, generic
 from ._lines import ROUNDING, angle_between, at, crossings, held, norm, on_side, put, safe_sqrt, unit
 from ._over_cylinder import INSIDE, MANDATORY, NONE, WHOLE_TURN
 
@@ -39,7 +39,7 @@ def _times(a: Any, b: Any) -> Any:
     return a[0] * b[0], a[1] * b[1], a[2] * b[2]
 
 
-@generic
+@apart
 def over_ellipsoid(end_a: Any, end_b: Any, given: Any, axis: int, sign: int, method: int) -> Any:
     """An ellipsoid about the origin."""
     scale = 3.0 / (given[0] + given[1] + given[2])

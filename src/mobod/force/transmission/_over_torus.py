@@ -12,7 +12,7 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import bare, sqrt, zero
-from ...compiling import generic
+from ...compiling import apart, generic
 from ._lines import at, held, on_side, safe_sqrt, unit
 from ._over_cylinder import MANDATORY, NONE, WRAPPED, over_cylinder
 
@@ -20,7 +20,7 @@ from ._over_cylinder import MANDATORY, NONE, WRAPPED, over_cylinder
 LENGTH, MOST = 10000.0, 100
 
 
-@generic
+@apart
 def over_torus(a: Any, b: Any, inner: Any, outer: Any, axis: int, sign: int, alone: bool) -> Any:
     """A torus whose circle, of the outer radius, is in the plane of x and y."""
     o = zero(a[0])

@@ -10,13 +10,17 @@ GeometryPath, Point.
 Integers of a surface: its kind, its body, axis and sign of its side, the method, first and last point of its range, its number,
 1 where it is active, the first of its numbers: its frame in its body, and three sizes. Of the points of touch, THERE is 1 once
 they have been seen. Each lane has choices of its own; spheres and cylinders take all lanes at once, other surfaces one by one.
+
+Eight paths of one form, of one state, are lanes too: each is placed by itself, and what that leaves in `function_value` is all
+that the rounds read, and what they leave there is all that is wanted of them.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...algebra import mat33, vec3
+from ...algebra.beside import lanes_at
 from ...algebra.masks import both, either, in_any, load_at, no, pick3, store_at
 from ...algebra.memory import load3, load9
 from ...algebra.scalar import bare, floor, load, load_lane, num_lanes, one, store, store_lane, where, zero
@@ -57,14 +61,98 @@ CAPSULE = 4
 ROUNDS, SETTLED = 8, 0.0005
 #: No length, and no stop.
 FAR, NOWHERE = 1e300, -1
-#: Numbers behind the stops, of one segment and what became of it: see `_each_alone`.
-MAIL = 15
+#: Numbers behind the stops, of one segment and what became of it, see `_each_alone`; behind these those of each surface, its
+#: frame in Ground and its sizes.
+MAIL, OF_PLACED, SIZES = 15, 15, 12
+#: The most numbers of a path that is one of eight, and which paths these are, before they are placed.
+MOST_BESIDE, PATH = 384, 0
+
+
+@generic
+def number_of_rows(n: int, m: int) -> int:
+    """How many numbers a path of n points and m surfaces has in `function_value`."""
+    return row(n + 2 * m) + MAIL + OF_PLACED * m
 
 
 @generic
 def wind(model: Any, f: int) -> None:
     """The stops of path f."""
+    _place(model, f)
+    _go(model, f)
+
+
+class _Beside(NamedTuple):
+    """The fields of a record that `_go` reads, of eight paths."""
+
+    function_value: Any
+    function_integers: Any
+    function_first_integer: Any
+
+
+@generic
+def wind_one_or_eight(model: Any, f: int, address: int) -> None:
+    """The stops of path f, or of those of its form whose numbers are in the first of the rows of lanes at an address.
+
+    Where there are fewer than eight, the others' numbers are below 0. Of one state of float64.
+    """
+    if address == 0:
+        wind(model, f)
+    else:
+        i, rows = model.function_first_integer[f], lanes_at(address, MOST_BESIDE)
+        beside = _Beside(rows, model.function_integers, model.function_first_integer)
+        n, m = model.function_integers[i], model.function_integers[i + 1]
+        for lane in range(8):
+            path = int(load_lane(rows, PATH, 0, lane))
+            if path >= 0:  # else the one before goes this way, too
+                _place(model, path)
+            for stop in range(n + 2 * m):
+                store_lane(rows, row(stop) + BODY, 0, lane, load(model.function_value, row(stop) + BODY, 0))
+                if stop < n:
+                    store_lane(rows, row(stop) + THERE, 0, lane, load(model.function_value, row(stop) + THERE, 0))
+                    _put3(beside, row(stop) + PLACE, lane, get3(model, row(stop) + PLACE))
+            for at in range(_placed_at(n, m, 0), _placed_at(n, m, m)):
+                store_lane(rows, at, 0, lane, load(model.function_value, at, 0))
+        _go(beside, f)
+
+
+@generic
+def take_lane(model: Any, f: int, rows: Any, lane: int) -> None:
+    """Leave the stops of path f as `wind` does; they are in a lane."""
+    i, beside = model.function_first_integer[f], _Beside(rows, model.function_integers, model.function_first_integer)
+    store(model.function_value, LENGTH, 0, load_lane(rows, LENGTH, 0, lane))
+    for stop in range(model.function_integers[i] + 2 * model.function_integers[i + 1]):
+        for column in (PLACE, PULL, ALONG):
+            put3(model, row(stop) + column, _get3(beside, row(stop) + column, lane))
+
+
+@generic
+def _placed_at(n: int, m: int, w: int) -> int:
+    """Where the numbers of a surface are, once it is placed."""
+    return row(n + 2 * m) + MAIL + OF_PLACED * w
+
+
+@generic
+def _place(model: Any, f: int) -> None:
+    """The places of all points and surfaces, and the bodies of all stops."""
     place_points(model, f)
+    i, rows = model.function_first_integer[f], model.function_value
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    for stop in range(n + 2 * m):
+        store(rows, row(stop) + BODY, 0, 1.0 * body_of(model, f, stop))
+    for w in range(m):
+        j, at = i + HEAD + OF_POINT * n + OF_SURFACE * w, _placed_at(n, m, w)
+        x, (R, p) = model.function_first_number[f] + model.function_integers[j + 9], _frame_in_ground(model, f, j)
+        put3(model, at, (R[0], R[1], R[2]))
+        put3(model, at + 3, (R[3], R[4], R[5]))
+        put3(model, at + 6, (R[6], R[7], R[8]))
+        put3(model, at + 9, p)
+        for k in range(3):
+            store(rows, at + SIZES + k, 0, load(model.function_numbers, x + 12 + k, 0))
+
+
+@apart
+def _go(model: Any, f: int) -> None:
+    """The stops of path f, whose points and surfaces are placed."""
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]
     start, there = _begin(model, f, n, m)
@@ -167,13 +255,12 @@ def _store_three_at(model: Any, column: int, stop: Any, there: Any, v: Any) -> N
 def _begin(model: Any, f: int, n: int, m: int) -> Any:
     """Chain the points that are there; the first, and where there are others."""
     rows, i = model.function_value, model.function_first_integer[f]
-    count = bare(zero(load(model.time, 0, 0)))
+    count = bare(zero(load(rows, row(0) + PLACE, 0)))
     after, whole = count + NOWHERE, one(count)
     for stop in range(n + 2 * m):
         at = row(stop)
         for c in range(PULL, THERE if stop < n else BODY):
             store(rows, at + c, 0, 0.0)
-        store(rows, at + BODY, 0, 1.0 * body_of(model, f, stop))
         own = NOWHERE
         if stop >= n:
             own = model.function_integers[i + HEAD + OF_POINT * n + OF_SURFACE * ((stop - n) // 2) + 7]
@@ -220,7 +307,7 @@ def _range(model: Any, j: int, n: int, k: Any) -> Any:
 def _offer(model: Any, f: int, turn: int, w: int, turns: Any, k: Any) -> Any:
     """Surface w's turn: what became of the last segment tried, where it has none to try, and where the path is another then."""
     i = model.function_first_integer[f]
-    n = model.function_integers[i]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
     j = i + HEAD + OF_POINT * n + OF_SURFACE * w
     none = k > 0.0
     contact, ended, changed = k + NONE, none, none
@@ -229,7 +316,7 @@ def _offer(model: Any, f: int, turn: int, w: int, turns: Any, k: Any) -> Any:
     if model.function_integers[j + 8] != 0:
         begin, end, some = _range(model, j, n, k)
         ended = no(some)
-        contact, best, touch, leave, over = _walk(model, f, j, begin, end, both(turns, some))
+        contact, best, touch, leave, over = _walk(model, f, j, _placed_at(n, m, w), begin, end, both(turns, some))
         changed = _put_on(model, n, w, best, touch, leave, over, changed)
     return contact, ended, changed
 
@@ -259,11 +346,11 @@ def _straight(a: Any, b: Any) -> Any:
 
 
 @generic
-def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any:
-    """Offer a surface the segments. What became of the last tried; behind which stop it is, from where to where."""
+def _walk(model: Any, f: int, j: int, x: int, begin: Any, end: Any, walking: Any) -> Any:
+    """Offer a surface, which is placed at x, the segments. What became of the last tried; behind which stop it is, from where to where."""
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]
-    R, p = _frame_in_ground(model, f, j)
+    R, p = _nine_of(model, x), get3(model, x + 9)
     o = zero(p[0])
     nothing, stop = (o, o, o), begin
     best, least, touch, leave, over = zero(begin) + NOWHERE, o + FAR, nothing, nothing, o
@@ -279,7 +366,7 @@ def _walk(model: Any, f: int, j: int, begin: Any, end: Any, walking: Any) -> Any
         if m > 1:  # no surface takes what lies over one
             on = _one_at(model, SURFACE, stop)
             takes = both(takes, no(both(on > NOWHERE + 0.5, on == _one_at(model, SURFACE, after))))
-        found, t1, t2, length = _over(model, f, j, takes, a, b)
+        found, t1, t2, length = _over(model, f, j, x + SIZES, takes, a, b)
         contact = where(takes, found, contact)
         goes = both(takes, found > INSIDE)
         if in_any(goes):
@@ -330,6 +417,14 @@ def _equal(a: Any, b: Any) -> Any:
 
 
 @generic
+def _nine_of(model: Any, at: int) -> Any:
+    a, b, c = get3(model, at)
+    d, e, f = get3(model, at + 3)
+    g, h, k = get3(model, at + 6)
+    return a, b, c, d, e, f, g, h, k
+
+
+@generic
 def _number(model: Any, x: int, lane: int) -> Any:
     return load_lane(model.function_numbers, x, 0, lane)
 
@@ -369,23 +464,22 @@ def _frame_in_ground(model: Any, f: int, j: int) -> Any:
 
 
 @generic
-def _over(model: Any, f: int, j: int, takes: Any, a: Any, b: Any) -> Any:
-    """One segment, its ends in the frame of the surface."""
+def _over(model: Any, f: int, j: int, x: int, takes: Any, a: Any, b: Any) -> Any:
+    """One segment, its ends in the frame of the surface, whose sizes are at x."""
     kind, axis, sign = model.function_integers[j], model.function_integers[j + 2], model.function_integers[j + 3]
-    x, o = model.function_first_number[f] + model.function_integers[j + 9] + 12, zero(a[0])
-    alone = model.function_integers[model.function_first_integer[f] + 1] == 1
     if kind == SPHERE:
-        found = over_sphere(takes, a, b, o + load(model.function_numbers, x, 0), axis, sign)
+        found = over_sphere(takes, a, b, load(model.function_value, x, 0), axis, sign)
     elif kind == CYLINDER:
-        radius, length = o + load(model.function_numbers, x, 0), o + load(model.function_numbers, x + 1, 0)
+        radius, length = load(model.function_value, x, 0), load(model.function_value, x + 1, 0)
+        alone = model.function_integers[model.function_first_integer[f] + 1] == 1
         found = over_cylinder(takes, a, b, radius, length, axis, sign, alone)
     else:
-        found = _each_alone(model, f, j, takes, a, b)
+        found = _each_alone(model, f, j, x, takes, a, b)
     return found
 
 
 @generic
-def _each_alone(model: Any, f: int, j: int, takes: Any, a: Any, b: Any) -> Any:
+def _each_alone(model: Any, f: int, j: int, x: int, takes: Any, a: Any, b: Any) -> Any:
     """A segment over a surface that each lane treats by itself, through the numbers behind the stops."""
     i, rows = model.function_first_integer[f], model.function_value
     at = row(model.function_integers[i] + 2 * model.function_integers[i + 1])
@@ -395,17 +489,14 @@ def _each_alone(model: Any, f: int, j: int, takes: Any, a: Any, b: Any) -> Any:
     store(rows, at + 6, 0, where(takes, one(bare(o)), zero(bare(o))))
     for lane in range(num_lanes(o)):
         if bare(load_lane(rows, at + 6, 0, lane)) > 0.5:
-            _one_alone(model, f, j, at, lane)
+            _one_alone(model, f, j, x, at, lane)
     return bare(load(rows, at + 7, 0)), get3(model, at + 8), get3(model, at + 11), load(rows, at + 14, 0)
 
 
 @apart
-def _one_alone(model: Any, f: int, j: int, at: int, lane: int) -> None:
+def _one_alone(model: Any, f: int, j: int, x: int, at: int, lane: int) -> None:
     axis, sign = model.function_integers[j + 2], model.function_integers[j + 3]
-    x = model.function_first_number[f] + model.function_integers[j + 9] + 12
-    a, b = _get3(model, at, lane), _get3(model, at + 3, lane)
-    o = zero(a[0])
-    sizes = o + _number(model, x, lane), o + _number(model, x + 1, lane), o + _number(model, x + 2, lane)
+    a, b, sizes = _get3(model, at, lane), _get3(model, at + 3, lane), _get3(model, x, lane)
     if model.function_integers[j] == ELLIPSOID:
         found = over_ellipsoid(a, b, sizes, axis, sign, model.function_integers[j + 4])
     else:

@@ -7,11 +7,12 @@ Of stop s with its place p, and e the directions to and from it, l is the sum of
 Points of touch count as fixed to their surface's body: l is stationary as they slide. All stops of a path stay in
 `function_value`, behind its first number: the length, then of each stop `WIDTH` numbers.
 
-Integers of a path: points, surfaces, 1 where points come and go; of each point its body, its kind, the first of its numbers and
-of its further integers; of each surface what `_rounds` reads. Further integers of a conditional point: body and number of its
+Integers of a path: points, surfaces, 1 where points come and go, its form; of each point its body, its kind, the first of its
+numbers and of its further integers; of each surface what `_rounds` reads. Paths of one form, a number other than 0, differ in
+bodies and numbers alone, and `_rounds` can take eight of them at a time. Further integers of a conditional point: body and number of its
 coordinate; of a moving one thrice body, number, function, the first of two numbers between which the coordinate counts, 1 where
 rates and forces are as OpenSim has them (`OF_MOVE`). A path whose length is a function of coordinates has no stops: behind
-two zeros and `OF_FUNCTION` it has their number, and body and number of each; its slopes stand where stops would.
+`HEAD` it has their number, and body and number of each; its slopes stand where stops would.
 """
 
 from __future__ import annotations
@@ -29,8 +30,8 @@ from .. import one_coordinate
 FIXED, CONDITIONAL, MOVING = 0, 1, 2
 #: In place of 1 where points come and go; the latter of paths without surfaces that are joined by `_rounds` all the same.
 OF_FUNCTION, WOUND = 2, 3
-#: Integers before those of points; of a point; of a surface.
-HEAD, OF_POINT, OF_SURFACE = 3, 4, 10
+#: Where the form is; integers before those of points; of a point; of a surface.
+FORM, HEAD, OF_POINT, OF_SURFACE = 3, 4, 4, 10
 #: Further integers of each of the three coordinates of a moving point, and the last of them.
 OF_MOVE, AS_OPENSIM = 5, 4
 #: The length, and the first stop, in `function_value`.

@@ -82,7 +82,7 @@ class Transmission(Sealed):
         self.user = force
 
     def listed(self) -> Functions | None:
-        """Functions that give the length, the number of rows of the list of pulls, and that list; None where there are none."""
+        """Functions by which many act together in one state, see `path.Listed`; None where there are none."""
         return None
 
     def reach(self) -> tuple[list[int], list[int]] | None:

@@ -95,7 +95,7 @@ class FunctionBasedPath(AlongCourse):
         if twice is not None:
             raise ModelError(f"a FunctionBasedPath has each coordinate once; number {twice[1]} of body {twice[0]} comes again")
         self._function, self._mobilizers = given, [b for b, _ in places]
-        course = FunctionCourse([0, 0, OF_FUNCTION, n, *(number for place in places for number in place)], [])
+        course = FunctionCourse([0, 0, OF_FUNCTION, 0, n, *(number for place in places for number in place)], [])
         super().__init__(forces, [], [], ratio)
         self.used_functions = [(course, [0] * course.get_argument_size()), (given, range(n))]
 

@@ -9,18 +9,20 @@ how surfaces are taken.
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...algebra import mat33, vec3
 from ...algebra.arrays import Array
+from ...algebra.beside import address_of
 from ...algebra.memory import add_spatial, load3, load9, load_spatial, store3
 from ...algebra.record import attach, call_routine
-from ...algebra.scalar import load, store, zero
+from ...algebra.scalar import load, store, store_lane, zero
 from ...compiling import compiled, generic
 from ...decoration.rubber_band_line import End, Line
 from ...errors import ModelError
@@ -35,12 +37,13 @@ from ._bends import bend, geodesic
 from ._course import Course, TautCourse, WrappingCourse
 from ._geodesic import form_of, gradient
 from ._geodesics import first_of_taut
-from ._rounds import CAPSULE, NOWHERE
+from ._rounds import CAPSULE, MOST_BESIDE, NOWHERE, PATH, number_of_rows, take_lane
 from ._stops import (
     ALONG,
     AS_OPENSIM,
     CONDITIONAL,
     FIXED,
+    FORM,
     HEAD,
     LENGTH,
     MOVING,
@@ -93,13 +96,13 @@ def number_of_stops(model: Any, f: int) -> int:
 def number_of_coordinates(model: Any, f: int) -> int:
     """Of how many coordinates the length is a function; 0 of a path from point to point."""
     i = model.function_first_integer[f]
-    return model.function_integers[i + 3] if model.function_integers[i + 2] == OF_FUNCTION else 0
+    return model.function_integers[i + HEAD] if model.function_integers[i + 2] == OF_FUNCTION else 0
 
 
 @generic
 def coordinate_of(model: Any, f: int, k: int) -> Any:
     """Body and number of coordinate k, and the slope of the length by it."""
-    j = model.function_first_integer[f] + 4 + 2 * k
+    j = model.function_first_integer[f] + HEAD + 1 + 2 * k
     return model.function_integers[j], model.function_integers[j + 1], load(model.function_value, STOPS + k, 0)
 
 
@@ -253,6 +256,53 @@ def pull_listed(model: Any, pulls: Any, first: int, end: int, tension: Any) -> N
             one_coordinate.push_on(model, b, which, tension * load(pulls, k, 2))
 
 
+@generic
+def form_of(model: Any, i: int) -> int:
+    """The form of a path: those of one form, other than 0, can go their ways eight at a time. Integers as `length`'s."""
+    form: int = model.function_integers[model.function_first_integer[model.force_integers[i]] + FORM]
+    return form
+
+
+@generic
+def put_beside(model: Any, i: int, rows: Any, lane: int) -> None:
+    """Let a path be one of eight, in `MOST_BESIDE` rows of lanes."""
+    store_lane(rows, PATH, 0, lane, 1.0 * model.force_integers[i])
+
+
+@generic
+def leave_out(rows: Any, lane: int) -> None:
+    """Let a lane have no path; the first has one."""
+    store_lane(rows, PATH, 0, lane, -1.0)
+
+
+@generic
+def go_beside(model: Any, i: int, rows: Any) -> None:
+    """Let eight paths go their ways, of which there is one at i."""
+    f = model.force_integers[i]
+    call_routine(model.function_routine[f], model, f, address_of(rows))
+
+
+@generic
+def length_beside(model: Any, i: int, rows: Any, lane: int) -> Any:
+    """As `length`, of one of eight that have gone their ways."""
+    take_lane(model, model.force_integers[i], rows, lane)
+    return load(model.function_value, LENGTH, 0)
+
+
+class Listed(NamedTuple):
+    """Functions by which many paths of one state of float64 act together."""
+
+    length: Any = length
+    number_of_pulls: Any = number_of_pulls
+    list_pulls: Any = list_pulls
+    pull_listed: Any = pull_listed
+    form_of: Any = form_of
+    put_beside: Any = put_beside
+    leave_out: Any = leave_out
+    go_beside: Any = go_beside
+    length_beside: Any = length_beside
+
+
 @compiled
 def _call(block: Any, i: int, which: int, force: float) -> Any:
     """The length or its rate; or let a force act. *i* is where the number of the course is."""
@@ -273,7 +323,7 @@ class AlongCourse(Transmission):
     def listed(self) -> Functions | None:
         """As `Transmission.listed`, of paths of not too many points."""
         numbers = self.used_functions[0][0].get_argument_size()
-        return (length, number_of_pulls, list_pulls) if numbers <= MOST_PULLS else None
+        return Listed() if numbers <= MOST_PULLS else None
 
     def _own(self, state: State) -> Any:
         found = super()._own(state)
@@ -361,7 +411,7 @@ class Path(AlongCourse):
             raise ModelError(f"a Path has two points or more; got {len(places)}")
         comes_and_goes = any(one[1] == CONDITIONAL for one in places)
         is_wound = not taken and any(isinstance(one, MovingPoint) and one.as_opensim for one in points)
-        integers = [len(places), len(taken), WOUND if is_wound else int(comes_and_goes)]
+        integers = [len(places), len(taken), WOUND if is_wound else int(comes_and_goes), 0]
         numbers: list[float] = []
         further: list[int] = []
         head, moving = HEAD + OF_POINT * len(places) + OF_SURFACE * len(taken), []
@@ -378,6 +428,8 @@ class Path(AlongCourse):
         for wrap in taken:
             frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
             numbers += frame_and_sizes
+        if taken and not self._is_taut and number_of_rows(len(places), len(taken)) <= MOST_BESIDE:
+            integers[FORM] = _form(integers)
         over_surfaces = TautCourse if self._is_taut else WrappingCourse
         kind_of_course = over_surfaces if taken else WrappingCourse if is_wound else Course
         course = kind_of_course([*integers, *further], numbers)
@@ -609,6 +661,15 @@ class Path(AlongCourse):
         """Its polygon, in Ground."""
         ends: list[End] = [(0, point) for point in self.calc_path_points(state)]
         return list(pairwise(ends))
+
+
+def _form(integers: list[int]) -> int:
+    """A number of what two paths have in common that differ in bodies, points and numbers alone."""
+    n, m = integers[:2]
+    surfaces = [integers[HEAD + OF_POINT * n + OF_SURFACE * w :][:OF_SURFACE] for w in range(m)]
+    common = [(kind, *rest) for kind, _, *rest, _ in surfaces]
+    digest = hashlib.blake2b(repr((n, common)).encode(), digest_size=6).digest()
+    return 1 + int.from_bytes(digest, "big")  # a whole number as a float64, too
 
 
 def _in_order(wraps: Sequence[PathWrap]) -> list[PathWrap]:
