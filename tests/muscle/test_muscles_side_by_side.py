@@ -37,7 +37,20 @@ def random_muscles(rng, number):
             else:
                 points.append((body, station))
         points += [(bodies[3], (0.05, -0.3, 0.0))] if not isinstance(points[-1], tuple) else []
-        wraps = [T.PathWrap(T.WrapCylinder(body=bodies[2], radius=0.05, length=1.0))] * int(rng.random() < 0.4)
+        wraps, n = [], len(points)
+        if rng.random() < 0.6:  # of some ten forms
+            side, second = str(rng.choice(["all", "-x", "+y"])), rng.random()
+            last = n - 1 if rng.random() < 0.8 else n - 2
+            wraps = [T.PathWrap(T.WrapCylinder(body=bodies[2], radius=0.05, length=1.0, quadrant=side), first=0, last=last)]
+            if second < 0.4:
+                frame = mb.Transform(p=rng.uniform(-0.05, 0.05, 3))
+                kind = (T.WrapSphere, T.WrapCylinder)[int(second < 0.2)]
+                wraps.append(
+                    T.PathWrap(kind(body=bodies[1], frame=frame, radius=0.04, **{"length": 1.0} if second < 0.2 else {}))
+                )
+            elif second < 0.5:
+                wraps.append(T.PathWrap(T.WrapEllipsoid(body=bodies[1], dimensions=(0.03, 0.04, 0.05))))
+            exact.append(len(wraps) == 1)
         return T.Path(forces, points, wraps, ratio=float(rng.choice([1.0, -0.7])) if wraps else 1.0)
 
     muscles = []
@@ -75,7 +88,7 @@ def random_muscles(rng, number):
     return system, state, muscles
 
 
-@pytest.mark.parametrize("number", [1, 5, 8, 9, 47])
+@pytest.mark.parametrize("number", [1, 5, 8, 9, 47, 160])
 def test_muscles_of_all_forms_do_side_by_side_what_they_do_alone(number):
     rng = np.random.default_rng(20291130 + number)
     system, state, muscles = random_muscles(rng, number)

@@ -103,6 +103,7 @@ class RoutineWithOneApart(Routine):
     def address(
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> int:
+        """As `Routine.address`."""
         if in_lanes or with_tangents or own_parameters or twice:
             return super().address(in_lanes, with_tangents, own_parameters, twice)
         address = self._of_one.address()
@@ -112,6 +113,7 @@ class RoutineWithOneApart(Routine):
     def is_compiled_for(
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> bool:
+        """As `Routine.is_compiled_for`."""
         if in_lanes or with_tangents or own_parameters or twice:
             return super().is_compiled_for(in_lanes, with_tangents, own_parameters, twice)
         return self._of_one.is_compiled_for()

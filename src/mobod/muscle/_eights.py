@@ -1,8 +1,8 @@
 """Muscles of one state, eight at a time: curves and ways over surfaces take long, and eight as lanes little more than one.
 
 First the paths go their ways, those of one form eight at a time, and each leaves its length, its rate and a list of what a unit
-of tension does. Then `Functions.contract` gives the forces of eight muscles of one form as lanes, and the lists are gone through.
-Muscles of another form, whose first integers differ, begin eight of their own; those with rigid tendons come first.
+of tension does. Then `Functions.contract` gives the forces of eight muscles of one form as lanes, and the lists are gone
+through. Muscles of another form, whose first integers differ, begin eight of their own; those with rigid tendons come first.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def eights_of(functions: Any, listed: Any) -> Callable[..., None]:
 
 def _ways(listed: Any, before: int) -> tuple[Any, Any]:
     """Functions that let a path go its way, or wait for others of its form; and that let those of a form go."""
-    length, list_pulls, form_of = listed.length, listed.list_pulls, listed.form_of
+    length, list_pulls, path_form = listed.length, listed.list_pulls, listed.path_form
     put_path, leave_out, go_beside, length_beside = listed.put_beside, listed.leave_out, listed.go_beside, listed.length_beside
 
     @generic
@@ -129,7 +129,7 @@ def _ways(listed: Any, before: int) -> tuple[Any, Any]:
 
     @generic
     def wait(model: Any, known: Any, pulls: Any, forms: Any, rows: Any, k: int, end: int) -> int:
-        own = form_of(model, model.force_first_integer[int(load(known, k, ELEMENT))] + HEAD)
+        own = path_form(model, model.force_first_integer[int(load(known, k, ELEMENT))] + HEAD)
         if own == 0:
             return go_alone(model, known, pulls, k, end)
         form = own % FORMS  # where there is neither its form nor room, that of this place goes

@@ -347,7 +347,10 @@ def _straight(a: Any, b: Any) -> Any:
 
 @generic
 def _walk(model: Any, f: int, j: int, x: int, begin: Any, end: Any, walking: Any) -> Any:
-    """Offer a surface, which is placed at x, the segments. What became of the last tried; behind which stop it is, from where to where."""
+    """Offer a surface, whose numbers are at x, the segments.
+
+    What became of the last one tried; behind which stop the best is, from where to where, and how far over the surface.
+    """
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]
     R, p = _nine_of(model, x), get3(model, x + 9)

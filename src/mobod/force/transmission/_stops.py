@@ -9,10 +9,10 @@ Points of touch count as fixed to their surface's body: l is stationary as they 
 
 Integers of a path: points, surfaces, 1 where points come and go, its form; of each point its body, its kind, the first of its
 numbers and of its further integers; of each surface what `_rounds` reads. Paths of one form, a number other than 0, differ in
-bodies and numbers alone, and `_rounds` can take eight of them at a time. Further integers of a conditional point: body and number of its
-coordinate; of a moving one thrice body, number, function, the first of two numbers between which the coordinate counts, 1 where
-rates and forces are as OpenSim has them (`OF_MOVE`). A path whose length is a function of coordinates has no stops: behind
-`HEAD` it has their number, and body and number of each; its slopes stand where stops would.
+bodies and numbers alone, and `_rounds` can take eight of them at a time. Further integers of a conditional point: body and
+number of its coordinate; of a moving one thrice body, number, function, the first of two numbers between which the coordinate
+counts, 1 where rates and forces are as OpenSim has them (`OF_MOVE`). A path whose length is a function of coordinates has no
+stops: behind `HEAD` integers it has the number of these, and body and number of each; its slopes stand where stops would.
 """
 
 from __future__ import annotations

@@ -257,7 +257,7 @@ def pull_listed(model: Any, pulls: Any, first: int, end: int, tension: Any) -> N
 
 
 @generic
-def form_of(model: Any, i: int) -> int:
+def path_form(model: Any, i: int) -> int:
     """The form of a path: those of one form, other than 0, can go their ways eight at a time. Integers as `length`'s."""
     form: int = model.function_integers[model.function_first_integer[model.force_integers[i]] + FORM]
     return form
@@ -296,7 +296,7 @@ class Listed(NamedTuple):
     number_of_pulls: Any = number_of_pulls
     list_pulls: Any = list_pulls
     pull_listed: Any = pull_listed
-    form_of: Any = form_of
+    path_form: Any = path_form
     put_beside: Any = put_beside
     leave_out: Any = leave_out
     go_beside: Any = go_beside
