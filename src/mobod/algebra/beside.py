@@ -54,7 +54,7 @@ def lanes_scratch(rows: int) -> Any:
 
 
 def address_of(rows: Any) -> int:
-    """Where a field of lanes is, for a `Routine` that takes integers."""
+    """The address of a field of lanes, for a `Routine` that takes integers."""
     return int(rows.ctypes.data)
 
 

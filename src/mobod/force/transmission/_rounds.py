@@ -70,7 +70,7 @@ MOST_BESIDE, PATH = 384, 0
 
 @generic
 def number_of_rows(n: int, m: int) -> int:
-    """How many numbers a path of n points and m surfaces has in `function_value`."""
+    """The size of a path of n points and m surfaces in `function_value`."""
     return row(n + 2 * m) + MAIL + OF_PLACED * m
 
 
@@ -127,7 +127,7 @@ def take_lane(model: Any, f: int, rows: Any, lane: int) -> None:
 
 @generic
 def _placed_at(n: int, m: int, w: int) -> int:
-    """Where the numbers of a surface are, once it is placed."""
+    """The first of the numbers of a surface that is placed."""
     return row(n + 2 * m) + MAIL + OF_PLACED * w
 
 
