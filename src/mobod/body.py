@@ -323,7 +323,6 @@ class Ground(Body):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> isinstance(system.matter.ground.get_body(), mb.body.Ground)
     True
     """

@@ -17,9 +17,8 @@ class MobodError(Exception):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> try:
-    ...     arm.get_body_velocity(state)
+    ...     system.matter.bodies["lower"].get_body_velocity(state)
     ... except mb.MobodError as error:
     ...     print(error)
     get_body_velocity needs Stage.VELOCITY; this state is at MODEL; call system.realize(state, Stage.VELOCITY)
@@ -40,9 +39,8 @@ class StageError(MobodError, RuntimeError):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> try:
-    ...     arm.get_body_transform(state)
+    ...     system.matter.bodies["lower"].get_body_transform(state)
     ... except mb.StageError as error:
     ...     print(error)
     get_body_transform needs Stage.POSITION; this state is at MODEL; call system.realize(state, Stage.POSITION)
@@ -59,9 +57,8 @@ class TopologyError(MobodError, RuntimeError):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> try:
-    ...     mb.mobilizer.Pin(arm, mb.body.Particle(1.0)) and system.realize(state)
+    ...     mb.mobilizer.Pin(system.matter.bodies["lower"], mb.body.Particle(1.0)) and system.realize(state)
     ... except mb.TopologyError as error:
     ...     print(error)
     realize: the system was changed after this state was made; call state = system.realize_topology() for a new one
@@ -92,7 +89,6 @@ class ModelError(MobodError, ValueError):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> try:
     ...     mb.MassProperties(-1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1))
     ... except mb.ModelError as error:

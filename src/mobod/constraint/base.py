@@ -72,8 +72,7 @@ class Constraint(Parametrized, Operators):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> hold = mb.constraint.ConstantCoordinate(arm, 0, 0.5)
+    >>> hold = mb.constraint.ConstantCoordinate(system.matter.bodies["lower"], 0, 0.5)
     >>> state = system.realize_topology()
     >>> hold.disable(state)
     >>> hold.is_disabled(state), hold.get_num_constraint_equations_in_use(state)

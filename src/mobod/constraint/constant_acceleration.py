@@ -45,8 +45,7 @@ class ConstantAcceleration(OfOneSpeed):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.constraint.ConstantAcceleration(arm, 0, 3.0)
+    >>> part = mb.constraint.ConstantAcceleration(system.matter.bodies["lower"], 0, 3.0)
     >>> state = system.realize_topology()
     >>> system.realize(state)
     >>> float(state.u_dot[1].round(3))

@@ -65,7 +65,6 @@ class ComputedTorque(Custom):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> waves = [mb.function.Sinusoid(0.3, 2.0, 0.0), mb.function.Constant(0.0)]
     >>> part = mb.control.ComputedTorque(system.forces, waves, kp=50.0, kd=10.0, sample_time=0.01)
     >>> state = system.realize_topology()

@@ -30,8 +30,7 @@ class Coordinates(Input):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.control.Coordinates([(arm, 0)])
+    >>> part = mb.control.Coordinates([(system.matter.bodies["lower"], 0)])
     >>> isinstance(part, mb.control.Input)
     True
     """

@@ -41,7 +41,6 @@ class GravityCompensation(Custom):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> part = mb.control.GravityCompensation(system.forces, sample_time=0.01)
     >>> state = system.realize_topology()
     >>> motion = mb.simulate(system, state, 0.1, report_interval=0.05)

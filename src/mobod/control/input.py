@@ -69,8 +69,7 @@ class Input(Abstract):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.control.Pose(arm)
+    >>> part = mb.control.Pose(system.matter.bodies["lower"])
     >>> isinstance(part, mb.control.Input)
     True
     """

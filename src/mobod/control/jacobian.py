@@ -20,8 +20,7 @@ class Jacobian(OfAFrame):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.control.Jacobian(arm)
+    >>> part = mb.control.Jacobian(system.matter.bodies["lower"])
     >>> isinstance(part, mb.control.Input)
     True
     """

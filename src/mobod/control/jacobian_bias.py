@@ -20,8 +20,7 @@ class JacobianBias(OfAFrame):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.control.JacobianBias(arm)
+    >>> part = mb.control.JacobianBias(system.matter.bodies["lower"])
     >>> isinstance(part, mb.control.Input)
     True
     """

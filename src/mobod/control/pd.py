@@ -79,8 +79,7 @@ class PD(Custom):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.control.PD(system.forces, [(arm, 0)], kp=20.0, kd=2.0, sample_time=0.01)
+    >>> part = mb.control.PD(system.forces, [(system.matter.bodies["lower"], 0)], kp=20.0, kd=2.0, sample_time=0.01)
     >>> state = system.realize_topology()
     >>> motion = mb.simulate(system, state, 0.1, report_interval=0.05)
     >>> len(motion.time)

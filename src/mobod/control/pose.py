@@ -20,8 +20,7 @@ class Pose(OfAFrame):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.control.Pose(arm)
+    >>> part = mb.control.Pose(system.matter.bodies["lower"])
     >>> isinstance(part, mb.control.Input)
     True
     """

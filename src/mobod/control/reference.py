@@ -31,7 +31,6 @@ class Reference(Input):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> part = mb.control.Reference([mb.function.Sinusoid(0.3, 2.0, 0.0)])
     >>> isinstance(part, mb.control.Input)
     True

@@ -35,8 +35,7 @@ class Sensor(Input):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.control.Sensor(mb.control.Coordinates([(arm, 0)]), noise=0.01)
+    >>> part = mb.control.Sensor(mb.control.Coordinates([(system.matter.bodies["lower"], 0)]), noise=0.01)
     >>> isinstance(part, mb.control.Input)
     True
     """

@@ -20,8 +20,7 @@ class Velocity(OfAFrame):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.control.Velocity(arm)
+    >>> part = mb.control.Velocity(system.matter.bodies["lower"])
     >>> isinstance(part, mb.control.Input)
     True
     """

@@ -198,7 +198,6 @@ class Decoration(Sealed):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Sphere(0.1, color="red", opacity=0.5)
     >>> isinstance(shape, mb.decoration.Decoration), shape.opacity
     (True, 0.5)
@@ -297,9 +296,8 @@ class Point(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Point((1, 2, 3))
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.point
     array([1., 2., 3.])
     """
@@ -318,9 +316,8 @@ class Line(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Line((0, 0, 0), (1, 0, 0), line_width=3)
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.line_width
     3.0
     """
@@ -340,9 +337,8 @@ class Circle(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Circle(0.5)
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.radius
     0.5
     """
@@ -361,9 +357,8 @@ class Sphere(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Sphere(0.1, color='gray')
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.radius
     0.1
     """
@@ -383,9 +378,8 @@ class Ellipsoid(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Ellipsoid((0.1, 0.2, 0.3))
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.radii
     array([0.1, 0.2, 0.3])
     """
@@ -405,9 +399,8 @@ class Brick(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Brick((0.1, 0.2, 0.3), color='#4477aa')
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.half_lengths
     array([0.1, 0.2, 0.3])
     """
@@ -447,9 +440,8 @@ class Cylinder(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Cylinder(0.1, 0.5, opacity=0.5)
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.opacity
     0.5
     """
@@ -470,9 +462,8 @@ class Cone(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Cone((0, 0, 0), (0, 0, 1), 1.0, 0.2)
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.height
     1.0
     """
@@ -498,9 +489,8 @@ class Torus(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Torus(1.0, 0.1)
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.tube_radius
     0.1
     """
@@ -522,9 +512,8 @@ class Arrow(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Arrow((0, 0, 0), (0, 0, 1), color='red')
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.color
     (1.0, 0.0, 0.0)
     """
@@ -559,9 +548,8 @@ class Frame(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Frame(0.2)
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.axis_length
     0.2
     """
@@ -580,9 +568,8 @@ class Text(Decoration):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> shape = mb.decoration.Text('tip')
-    >>> number = arm.add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
+    >>> number = system.matter.bodies["lower"].add_body_decoration(shape, mb.Transform((0, 0.5, 0)))
     >>> shape.text
     'tip'
     """

@@ -291,8 +291,7 @@ class Derivatives(OfParts):
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
         >>> ensemble.realize()
-        >>> arm = system.matter.bodies["lower"]
-        >>> ensemble.calc_station_jacobian_derivatives(arm, (0, 0, 0)).shape
+        >>> ensemble.calc_station_jacobian_derivatives(system.matter.bodies["lower"], (0, 0, 0)).shape
         (10, 3, 2, 2)
         """
         tree, matter = self._template.tree, self._system.get_matter_subsystem()

@@ -115,7 +115,6 @@ class EnsembleTrajectory(Sealed):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> ensemble = mb.Ensemble(system, 10, state=state)
     >>> motions = ensemble.simulate(0.5, report_interval=0.1)
     >>> len(motions), motions.q.shape, motions[3].q.shape

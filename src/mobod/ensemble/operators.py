@@ -378,8 +378,7 @@ class Operators(OnManifold):
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
         >>> ensemble.realize()
-        >>> arm = system.matter.bodies["lower"]
-        >>> ensemble.multiply_by_station_jacobian(arm, (0, 0, 0), ensemble.u).shape
+        >>> ensemble.multiply_by_station_jacobian(system.matter.bodies["lower"], (0, 0, 0), ensemble.u).shape
         (10, 3)
         """
         return self._times_frame_jacobian("multiply_by_station_jacobian", on_body_b, station_p_in_b, u)[..., 1, :].copy()
@@ -393,8 +392,7 @@ class Operators(OnManifold):
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
         >>> ensemble.realize()
-        >>> arm = system.matter.bodies["lower"]
-        >>> ensemble.multiply_by_frame_jacobian(arm, (0, 0, 0), ensemble.u).shape
+        >>> ensemble.multiply_by_frame_jacobian(system.matter.bodies["lower"], (0, 0, 0), ensemble.u).shape
         (10, 2, 3)
         """
         return self._times_frame_jacobian("multiply_by_frame_jacobian", on_body_b, origin_ao_in_b, u)
@@ -422,8 +420,7 @@ class Operators(OnManifold):
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
         >>> ensemble.realize()
-        >>> arm = system.matter.bodies["lower"]
-        >>> ensemble.calc_station_jacobian(arm, (0, 0, 0)).shape
+        >>> ensemble.calc_station_jacobian(system.matter.bodies["lower"], (0, 0, 0)).shape
         (10, 3, 2)
         """
         return self.frame_jacobian("calc_station_jacobian", on_body_b, station_p_in_b, 3)
@@ -437,8 +434,7 @@ class Operators(OnManifold):
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
         >>> ensemble.realize()
-        >>> arm = system.matter.bodies["lower"]
-        >>> ensemble.calc_frame_jacobian(arm, (0, 0, 0)).shape
+        >>> ensemble.calc_frame_jacobian(system.matter.bodies["lower"], (0, 0, 0)).shape
         (10, 6, 2)
         """
         return self.frame_jacobian("calc_frame_jacobian", on_body_b, origin_ao_in_b, 6)
@@ -467,8 +463,7 @@ class Operators(OnManifold):
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
         >>> ensemble.realize()
-        >>> arm = system.matter.bodies["lower"]
-        >>> ensemble.calc_bias_for_station_jacobian(arm, (0, 0, 0)).shape
+        >>> ensemble.calc_bias_for_station_jacobian(system.matter.bodies["lower"], (0, 0, 0)).shape
         (10, 3)
         """
         return self._frame_bias("calc_bias_for_station_jacobian", on_body_b, station_p_in_b)[..., 1, :].copy()
@@ -482,8 +477,7 @@ class Operators(OnManifold):
         >>> system, state = mb.examples.double_pendulum.build()
         >>> ensemble = mb.Ensemble(system, 10, state=state)
         >>> ensemble.realize()
-        >>> arm = system.matter.bodies["lower"]
-        >>> ensemble.calc_bias_for_frame_jacobian(arm, (0, 0, 0)).shape
+        >>> ensemble.calc_bias_for_frame_jacobian(system.matter.bodies["lower"], (0, 0, 0)).shape
         (10, 2, 3)
         """
         return self._frame_bias("calc_bias_for_frame_jacobian", on_body_b, origin_ao_in_b)

@@ -67,7 +67,6 @@ class PeriodicHandler(Periodic, EventHandler):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> class Kick(mb.event.PeriodicHandler):
     ...     def handle_event(self, state, accuracy):
     ...         state.u = state.u + (0.1, 0.0)
@@ -85,7 +84,6 @@ class PeriodicReporter(Periodic, EventReporter):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> class Print(mb.event.PeriodicReporter):
     ...     def handle_event(self, state):
     ...         print(round(state.time, 3))

@@ -48,7 +48,6 @@ class ScheduledHandler(Scheduled, EventHandler):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> class Stop(mb.event.ScheduledHandler):
     ...     def get_next_event_time(self, state, include_current_time):
     ...         return 0.5 if state.time < 0.5 or (include_current_time and state.time == 0.5) else float("inf")
@@ -68,7 +67,6 @@ class ScheduledReporter(Scheduled, EventReporter):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> class Once(mb.event.ScheduledReporter):
     ...     def get_next_event_time(self, state, include_current_time):
     ...         return 0.5 if state.time < 0.5 or (include_current_time and state.time == 0.5) else float("inf")

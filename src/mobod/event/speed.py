@@ -35,8 +35,7 @@ class Speed(Witness):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> system.add_event_handler(mb.event.StopWhen(mb.event.Speed(arm, 0, 0.0)))
+    >>> system.add_event_handler(mb.event.StopWhen(mb.event.Speed(system.matter.bodies["lower"], 0, 0.0)))
     >>> state.u = 0.0, 1.0
     >>> motion = mb.simulate(system, state, 5.0)
     >>> bool(abs(motion.u[-1, 1]) < 1e-2)

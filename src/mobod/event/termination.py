@@ -42,8 +42,7 @@ class Termination:
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(arm, 0, 0.0)))
+    >>> system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies["lower"], 0, 0.0)))
     >>> stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
     >>> stepper.initialize(state)
     >>> status = stepper.step_to(5.0)

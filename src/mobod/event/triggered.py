@@ -40,10 +40,9 @@ class Triggered(Sealed, Abstract):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> class Straight(mb.event.TriggeredHandler):  # a handler of the kind
     ...     def get_value(self, state):
-    ...         return arm.get_angle(state)
+    ...         return system.matter.bodies["lower"].get_angle(state)
     ...     def handle_event(self, state, accuracy):
     ...         state.u = 0.0, 0.0
     >>> handler = Straight(mb.Stage.POSITION)
@@ -107,10 +106,9 @@ class TriggeredReporter(Triggered, EventReporter):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> class Level(mb.event.TriggeredReporter):
     ...     def get_value(self, state):
-    ...         return arm.get_angle(state)
+    ...         return system.matter.bodies["lower"].get_angle(state)
     ...     def handle_event(self, state):
     ...         print("straight at", round(state.time, 2))
     >>> system.add_event_reporter(Level(mb.Stage.POSITION))

@@ -23,8 +23,7 @@ class When(TriggeredHandler):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> level = mb.event.StopWhen(mb.event.Coordinate(arm, 0, 0.0))
+    >>> level = mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies["lower"], 0, 0.0))
     >>> system.add_event_handler(level)
     >>> motion = mb.simulate(system, state, 5.0)
     >>> bool(abs(motion.q[-1, 1]) < 1e-3)

@@ -47,8 +47,7 @@ class Witness(Sealed, Abstract):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> witness = mb.event.Coordinate(arm, 0, 0.2)
+    >>> witness = mb.event.Coordinate(system.matter.bodies["lower"], 0, 0.2)
     >>> isinstance(witness, mb.event.Witness)
     True
     """
@@ -97,7 +96,6 @@ class FunctionWitness(Witness):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> witness = mb.event.FunctionWitness(lambda state: system.calc_kinetic_energy(state) - 3.0, mb.Stage.VELOCITY)
     >>> system.add_event_handler(mb.event.StopWhen(witness))
     >>> motion = mb.simulate(system, state, 5.0)

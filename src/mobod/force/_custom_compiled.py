@@ -76,11 +76,10 @@ class CompiledFunctions:
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> def torque(t, X, V, q, u, parameters):
     ...     ((rate,),) = u
     ...     return (), ((-parameters[0] * rate * rate * rate,),)
-    >>> functions = mb.force.CompiledFunctions(torque, mobilizers=[arm], parameters=[0.5])
+    >>> functions = mb.force.CompiledFunctions(torque, mobilizers=[system.matter.bodies["lower"]], parameters=[0.5])
     >>> drag = mb.force.Custom(system.forces, compiled=functions)
     >>> state = system.realize_topology()
     >>> state.u = 0.0, 2.0

@@ -52,8 +52,7 @@ class Force(Parametrized):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+    >>> spring = mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 10.0, 0.0)
     >>> state = system.realize_topology()
     >>> spring.disable(state)
     >>> spring.is_disabled(state)
@@ -185,8 +184,7 @@ class Force(Parametrized):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
-        >>> arm = system.matter.bodies["lower"]
-        >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+        >>> spring = mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 10.0, 0.0)
         >>> state = system.realize_topology()
         >>> state.q = 0.3, 0.4
         >>> system.realize(state)
@@ -225,8 +223,7 @@ class Force(Parametrized):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
-        >>> arm = system.matter.bodies["lower"]
-        >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+        >>> spring = mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 10.0, 0.0)
         >>> state = system.realize_topology()
         >>> state.q = 0.3, 0.4
         >>> system.realize(state)
@@ -254,8 +251,7 @@ class Force(Parametrized):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
-        >>> arm = system.matter.bodies["lower"]
-        >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+        >>> spring = mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 10.0, 0.0)
         >>> state = system.realize_topology()
         >>> state.q = 0.3, 0.4
         >>> system.realize(state)

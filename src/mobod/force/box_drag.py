@@ -77,8 +77,7 @@ class BoxDrag(Drag):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.BoxDrag(system.forces, arm, (0.2, 0.2, 0.2), density=1.2)
+    >>> part = mb.force.BoxDrag(system.forces, system.matter.bodies["lower"], (0.2, 0.2, 0.2), density=1.2)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

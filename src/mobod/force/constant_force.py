@@ -57,8 +57,7 @@ class ConstantForce(Force):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.ConstantForce(system.forces, arm, (0, -1, 0), (5, 0, 0))
+    >>> part = mb.force.ConstantForce(system.forces, system.matter.bodies["lower"], (0, -1, 0), (5, 0, 0))
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

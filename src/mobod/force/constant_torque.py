@@ -50,8 +50,7 @@ class ConstantTorque(Force):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.ConstantTorque(system.forces, arm, (0, 0, 2))
+    >>> part = mb.force.ConstantTorque(system.forces, system.matter.bodies["lower"], (0, 0, 2))
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

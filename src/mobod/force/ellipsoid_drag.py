@@ -124,8 +124,7 @@ class EllipsoidDrag(Drag):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.EllipsoidDrag(system.forces, arm, (0.1, 0.2, 0.3), density=1.2)
+    >>> part = mb.force.EllipsoidDrag(system.forces, system.matter.bodies["lower"], (0.1, 0.2, 0.3), density=1.2)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

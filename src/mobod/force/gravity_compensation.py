@@ -66,8 +66,7 @@ class GravityCompensation(Force):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.GravityCompensation(system.forces, {arm: 0.5}, (0, -9.81, 0))
+    >>> part = mb.force.GravityCompensation(system.forces, {system.matter.bodies["lower"]: 0.5}, (0, -9.81, 0))
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

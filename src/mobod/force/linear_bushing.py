@@ -206,9 +206,8 @@ class LinearBushing(Force):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> here, ground = mb.Transform(), system.matter.ground
-    >>> part = mb.force.LinearBushing(system.forces, ground, here, arm, here, 6 * [10.0], 6 * [1.0])
+    >>> part = mb.force.LinearBushing(system.forces, ground, here, system.matter.bodies["lower"], here, 6 * [10.0], 6 * [1.0])
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

@@ -54,8 +54,7 @@ class MobilityConstantForce(OnMobility):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.MobilityConstantForce(system.forces, arm, 0, 3.0)
+    >>> part = mb.force.MobilityConstantForce(system.forces, system.matter.bodies["lower"], 0, 3.0)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

@@ -59,8 +59,7 @@ class MobilityLinearDamper(OnMobility):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.MobilityLinearDamper(system.forces, arm, 0, 0.5)
+    >>> part = mb.force.MobilityLinearDamper(system.forces, system.matter.bodies["lower"], 0, 0.5)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

@@ -131,8 +131,7 @@ class MobilityLinearStop(OnCoordinate):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.MobilityLinearStop(system.forces, arm, 0, 100.0, 0.0, -0.2, 0.2)
+    >>> part = mb.force.MobilityLinearStop(system.forces, system.matter.bodies["lower"], 0, 100.0, 0.0, -0.2, 0.2)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

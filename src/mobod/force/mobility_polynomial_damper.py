@@ -64,8 +64,7 @@ class MobilityPolynomialDamper(OnMobility):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.MobilityPolynomialDamper(system.forces, arm, 0, 0.5, 0.0, 0.1)
+    >>> part = mb.force.MobilityPolynomialDamper(system.forces, system.matter.bodies["lower"], 0, 0.5, 0.0, 0.1)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

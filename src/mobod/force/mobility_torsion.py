@@ -68,8 +68,7 @@ class MobilityTorsion(OnCoordinate):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.force.MobilityTorsion(system.forces, arm, 0, 2.0, 3.0, 0.0)
+    >>> part = mb.force.MobilityTorsion(system.forces, system.matter.bodies["lower"], 0, 2.0, 3.0, 0.0)
     >>> state = system.realize_topology()
     >>> state.q = 0.3, 0.5
     >>> system.realize(state)

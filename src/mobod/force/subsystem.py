@@ -29,8 +29,7 @@ class GeneralForceSubsystem(Subsystem):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0, name="spring")
+    >>> spring = mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 10.0, 0.0, name="spring")
     >>> system.forces is system.get_subsystem(1)
     True
     """

@@ -189,7 +189,6 @@ class Thermostat(Force):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> part = mb.force.Thermostat(system.forces, system.matter, 1.0, 300.0, 0.5, 0)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)

@@ -127,8 +127,7 @@ class TransmissionSpring(AlongTransmission):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> terms = [(system.matter.bodies["upper"], 0, 1.0), (arm, 0, -1.0)]
+    >>> terms = [(system.matter.bodies["upper"], 0, 1.0), (system.matter.bodies["lower"], 0, -1.0)]
     >>> belt = mb.force.transmission.Coordinates(system.forces, terms)
     >>> part = mb.force.TransmissionSpring(system.forces, belt, stiffness=10.0)
     >>> state = system.realize_topology()

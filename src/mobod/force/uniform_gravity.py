@@ -65,7 +65,6 @@ class UniformGravity(Force):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> part = mb.force.UniformGravity(system.forces, system.matter, (0, 0, -1.0))
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)

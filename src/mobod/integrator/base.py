@@ -106,7 +106,6 @@ class Integrator(Sealed):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> method = mb.integrator.RungeKuttaMerson(system, accuracy=1e-6, max_step_size=0.1)
     >>> method.accuracy, method.constraint_tolerance, method.get_method_name()
     (1e-06, 1e-07, 'RungeKuttaMerson')

@@ -26,7 +26,6 @@ class RungeKuttaFeldberg(Integrator):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> method = mb.integrator.RungeKuttaFeldberg(system, accuracy=1e-3)
     >>> motion = mb.simulate(system, state, 0.1, integrator=method)
     >>> float(motion.time[-1]), method.get_method_max_order()

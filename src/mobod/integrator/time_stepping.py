@@ -97,7 +97,6 @@ class TimeStepping(Integrator):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> method = mb.integrator.TimeStepping(system, fixed_step_size=0.01)
     >>> motion = mb.simulate(system, state, 0.1, integrator=method)
     >>> float(motion.time[-1]), method.get_method_max_order()

@@ -33,11 +33,10 @@ class LinearSystem:
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> hanging = state.copy()
     >>> hanging.q, hanging.u = (0, 0), (0, 0)
     >>> system.realize(hanging)
-    >>> model = mb.linearize(system, hanging, inputs=[(arm, 0)])
+    >>> model = mb.linearize(system, hanging, inputs=[(system.matter.bodies["lower"], 0)])
     >>> model.A.shape, model.B.shape, model.state_names
     ((4, 4), (4, 1), ['upper.v', 'lower.v', 'upper.u', 'lower.u'])
     """

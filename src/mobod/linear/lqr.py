@@ -98,8 +98,7 @@ def lqr(
     >>> import mobod as mb
     >>> system, motor = mb.examples.swing_up.build_cart_and_pole()
     >>> state = system.realize_topology()
-    >>> cart = system.matter.bodies["cart"]
-    >>> regulator = mb.lqr(system, state, [(cart, 0)], Q=1.0, R=1.0)
+    >>> regulator = mb.lqr(system, state, [(system.matter.bodies["cart"], 0)], Q=1.0, R=1.0)
     >>> regulator.K.shape, bool(regulator.eigenvalues.real.max() < 0)
     ((1, 4), True)
     """

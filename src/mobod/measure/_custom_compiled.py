@@ -64,11 +64,10 @@ class CompiledFunctions:
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> def height(t, X, V, q, u, parameters):
     ...     (R, p), = X
     ...     return p[1]
-    >>> functions = mb.measure.CompiledFunctions(height, mb.Stage.POSITION, bodies=[arm])
+    >>> functions = mb.measure.CompiledFunctions(height, mb.Stage.POSITION, bodies=[system.matter.bodies["lower"]])
     >>> part = mb.measure.Custom(system.matter, compiled=functions)
     >>> state = system.realize_topology()
     >>> state.q = 0.3, 0.4

@@ -70,8 +70,7 @@ class Measure(Sealed):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.measure.Coordinate(system.matter, arm)
+    >>> part = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

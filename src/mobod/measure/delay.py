@@ -89,8 +89,7 @@ class Delay(Memory):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.Delay(system.matter, angle, 0.1)
     >>> state = system.realize_topology()
     >>> state.u = 0.0, 1.0

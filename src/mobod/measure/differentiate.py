@@ -93,8 +93,7 @@ class Differentiate(Memory):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.Differentiate(system.matter, angle)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)

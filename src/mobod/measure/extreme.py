@@ -112,8 +112,7 @@ class Extreme(Memory):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.Extreme(system.matter, angle, mb.measure.Extreme.Operation.MAXIMUM)
     >>> state = system.realize_topology()
     >>> state.u = 0.0, 1.0
@@ -266,8 +265,7 @@ class Maximum(Extreme):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.Maximum(system.matter, angle)
     >>> state = system.realize_topology()
     >>> state.u = 0.0, 1.0
@@ -288,8 +286,7 @@ class Minimum(Extreme):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.Minimum(system.matter, angle)
     >>> state = system.realize_topology()
     >>> state.u = 0.0, 1.0
@@ -310,8 +307,7 @@ class MaxAbs(Extreme):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.MaxAbs(system.matter, angle)
     >>> state = system.realize_topology()
     >>> state.u = 0.0, 1.0
@@ -332,8 +328,7 @@ class MinAbs(Extreme):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.MinAbs(system.matter, angle)
     >>> state = system.realize_topology()
     >>> state.u = 0.0, 1.0

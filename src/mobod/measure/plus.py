@@ -56,8 +56,7 @@ class Plus(Measure):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.Plus(system.matter, angle, mb.measure.One(system.matter))
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)

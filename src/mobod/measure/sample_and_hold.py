@@ -98,8 +98,7 @@ class SampleAndHold(Memory):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> angle = mb.measure.Coordinate(system.matter, arm)
+    >>> angle = mb.measure.Coordinate(system.matter, system.matter.bodies["lower"])
     >>> part = mb.measure.SampleAndHold(system.matter, angle, 0.1)
     >>> state = system.realize_topology()
     >>> state.u = 0.0, 1.0

@@ -62,7 +62,6 @@ class Sinusoid(Measure):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> part = mb.measure.Sinusoid(system.matter, 2.0, 1.0, 1.570796327)
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)

@@ -68,8 +68,7 @@ class StationLocation(Measure):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.measure.StationLocation(system.matter, arm, (0, 1, 0))
+    >>> part = mb.measure.StationLocation(system.matter, system.matter.bodies["lower"], (0, 1, 0))
     >>> state = system.realize_topology()
     >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
     >>> system.realize(state)

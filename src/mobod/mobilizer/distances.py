@@ -50,7 +50,7 @@ class Distances(HasRotorInertia):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> arm = system.matter.bodies["lower"]
         >>> system.realize(state)
         >>> round(arm.calc_station_to_station_distance(state, (0, 0, 0), system.matter.ground, (0, 0, 0)), 3)
         1.96
@@ -72,7 +72,7 @@ class Distances(HasRotorInertia):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> arm = system.matter.bodies["lower"]
         >>> system.realize(state)
         >>> round(arm.calc_station_to_station_distance_time_derivative(state, (0, 0, 0), system.matter.ground, (0, 0, 0)), 3)
         -0.397
@@ -93,7 +93,7 @@ class Distances(HasRotorInertia):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> arm = system.matter.bodies["lower"]
         >>> system.realize(state)
         >>> here, ground = (0, 0, 0), system.matter.ground
         >>> round(arm.calc_station_to_station_distance_2nd_time_derivative(state, here, ground, here), 3)
@@ -238,7 +238,7 @@ class Distances(HasRotorInertia):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> arm = system.matter.bodies["lower"]
         >>> system.realize(state)
         >>> ground = system.matter.ground
         >>> here, still, moving = (0, 0, 0), (0, 0, 0), (0, 1, 0)
@@ -291,7 +291,7 @@ class Distances(HasRotorInertia):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> arm = system.matter.bodies["lower"]
         >>> system.realize(state)
         >>> here, still, moving = (0, 0, 0), (0, 0, 0), (0, 1, 0)
         >>> other = system.matter.ground, here, still, still

@@ -23,7 +23,6 @@ class Ground(MobilizedBody):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> system.matter.ground.is_ground(), system.matter.ground.index
     (True, 0)
     """

@@ -220,9 +220,8 @@ class HasInertia(Kinematics):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> np.asarray(arm.calc_body_spatial_inertia_matrix_in_ground(state)).shape
+        >>> np.asarray(system.matter.bodies["lower"].calc_body_spatial_inertia_matrix_in_ground(state)).shape
         (6, 6)
         """
         spatial_inertia = self._spatial_inertia(state, "calc_body_spatial_inertia_matrix_in_ground")
@@ -236,9 +235,8 @@ class HasInertia(Kinematics):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.calc_body_central_inertia(state)
+        >>> system.matter.bodies["lower"].calc_body_central_inertia(state)
         Inertia([[0.004, 0.   , 0.   ], [0.   , 0.004, 0.   ], [0.   , 0.   , 0.004]])
         """
         return self._mass_properties(state, "calc_body_central_inertia").central_inertia
@@ -251,9 +249,8 @@ class HasInertia(Kinematics):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.express_mass_properties_in_ground_frame(state).mass
+        >>> system.matter.bodies["lower"].express_mass_properties_in_ground_frame(state).mass
         1.0
         """
         asked = "express_mass_properties_in_ground_frame"
@@ -287,9 +284,8 @@ class HasInertia(Kinematics):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.calc_body_momentum_about_body_origin_in_ground(state)[1].round(3)
+        >>> system.matter.bodies["lower"].calc_body_momentum_about_body_origin_in_ground(state)[1].round(3)
         array([3.25 , 2.228, 0.   ])
         """
         return self._momentum(state, "calc_body_momentum_about_body_origin_in_ground")
@@ -304,9 +300,8 @@ class HasInertia(Kinematics):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.calc_body_momentum_about_body_mass_center_in_ground(state)[1].round(3)
+        >>> system.matter.bodies["lower"].calc_body_momentum_about_body_mass_center_in_ground(state)[1].round(3)
         array([3.25 , 2.228, 0.   ])
         """
         momentum = self._momentum(state, "calc_body_momentum_about_body_mass_center_in_ground")

@@ -64,9 +64,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.get_body_transform(state).p.round(3)
+        >>> system.matter.bodies["lower"].get_body_transform(state).p.round(3)
         array([ 0.94, -1.72,  0.  ])
         """
         if not state.valid & POSITIONS or state.token is not self.matter.token:
@@ -88,9 +87,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.get_body_origin_location(state).round(3)
+        >>> system.matter.bodies["lower"].get_body_origin_location(state).round(3)
         array([ 0.94, -1.72,  0.  ])
         """
         if not state.valid & POSITIONS or state.token is not self.matter.token:
@@ -113,9 +111,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.get_body_velocity(state).round(3)
+        >>> system.matter.bodies["lower"].get_body_velocity(state).round(3)
         array([[0.   , 0.   , 3.   ],
                [3.25 , 2.228, 0.   ]])
         """
@@ -146,9 +143,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.get_body_acceleration(state).shape
+        >>> system.matter.bodies["lower"].get_body_acceleration(state).shape
         (2, 3)
         """
         if state.stage_number < ACCELERATION or state.token is not self.matter.token:
@@ -401,9 +397,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.find_station_location_in_ground(state, (0, 0.5, 0)).round(3)
+        >>> system.matter.bodies["lower"].find_station_location_in_ground(state, (0, 0.5, 0)).round(3)
         array([ 0.618, -1.338,  0.   ])
         """
         R_GB, p_GB = self.pose_in_ground(state, "find_station_location_in_ground")
@@ -439,9 +434,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.find_station_velocity_in_ground(state, (0, 0.5, 0)).round(3)
+        >>> system.matter.bodies["lower"].find_station_velocity_in_ground(state, (0, 0.5, 0)).round(3)
         array([2.103, 1.262, 0.   ])
         """
         return self.moving_in_ground(state, "find_station_velocity_in_ground", 1, stations("station_on_b", station_on_b))[1]
@@ -480,9 +474,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.find_station_acceleration_in_ground(state, (0, 0.5, 0)).round(3)
+        >>> system.matter.bodies["lower"].find_station_acceleration_in_ground(state, (0, 0.5, 0)).round(3)
         array([-3.736,  2.245,  0.   ])
         """
         return self.moving_in_ground(state, "find_station_acceleration_in_ground", 2, stations("station_on_b", station_on_b))[2]
@@ -527,9 +520,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> p, v = arm.find_station_location_and_velocity_in_ground(state, (0, 0.5, 0))
+        >>> p, v = system.matter.bodies["lower"].find_station_location_and_velocity_in_ground(state, (0, 0.5, 0))
         >>> p.round(3), v.round(3)
         (array([ 0.618, -1.338,  0.   ]), array([2.103, 1.262, 0.   ]))
         """
@@ -549,7 +541,7 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
+        >>> arm = system.matter.bodies["lower"]
         >>> system.realize(state)
         >>> p, v, a = arm.find_station_location_velocity_and_acceleration_in_ground(state, (0, 0.5, 0))
         >>> p.round(3), v.round(3)
@@ -567,9 +559,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.find_mass_center_location_in_ground(state).round(3)
+        >>> system.matter.bodies["lower"].find_mass_center_location_in_ground(state).round(3)
         array([ 0.94, -1.72,  0.  ])
         """
         R_GB, p_GB = self.pose_in_ground(state, "find_mass_center_location_in_ground")
@@ -601,9 +592,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.find_station_at_ground_point(state, (1, 0, 0)).round(3)
+        >>> system.matter.bodies["lower"].find_station_at_ground_point(state, (1, 0, 0)).round(3)
         array([1.154, 1.277, 0.   ])
         """
         R_GB, p_GB = self.pose_in_ground(state, "find_station_at_ground_point")
@@ -670,9 +660,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.find_frame_transform_in_ground(state, mb.Transform((0, 1, 0))).p.round(3)
+        >>> system.matter.bodies["lower"].find_frame_transform_in_ground(state, mb.Transform((0, 1, 0))).p.round(3)
         array([ 0.296, -0.955,  0.   ])
         """
         X = frame("frame_on_b", frame_on_b)
@@ -687,9 +676,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.find_frame_velocity_in_ground(state, mb.Transform((0, 1, 0))).round(3)
+        >>> system.matter.bodies["lower"].find_frame_velocity_in_ground(state, mb.Transform((0, 1, 0))).round(3)
         array([[0.   , 0.   , 3.   ],
                [0.955, 0.296, 0.   ]])
         """
@@ -705,9 +693,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.find_frame_acceleration_in_ground(state, mb.Transform((0, 1, 0))).shape
+        >>> system.matter.bodies["lower"].find_frame_acceleration_in_ground(state, mb.Transform((0, 1, 0))).shape
         (2, 3)
         """
         origin, asked = np.asarray(frame("frame_on_b", frame_on_b).p), "find_frame_acceleration_in_ground"
@@ -722,9 +709,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.express_vector_in_ground_frame(state, (0, 1, 0)).round(3)
+        >>> system.matter.bodies["lower"].express_vector_in_ground_frame(state, (0, 1, 0)).round(3)
         array([-0.644,  0.765,  0.   ])
         """
         R_GB = self.rotation_in_ground(state, "express_vector_in_ground_frame")
@@ -739,9 +725,8 @@ class Kinematics(Fitting):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.express_ground_vector_in_body_frame(state, (0, 1, 0)).round(3)
+        >>> system.matter.bodies["lower"].express_ground_vector_in_body_frame(state, (0, 1, 0)).round(3)
         array([0.644, 0.765, 0.   ])
         """
         R_GB = self.rotation_in_ground(state, "express_ground_vector_in_body_frame")

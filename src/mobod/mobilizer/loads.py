@@ -46,9 +46,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> torque, force = arm.find_mobilizer_reaction_on_body_at_m_in_ground(state)
+        >>> torque, force = system.matter.bodies["lower"].find_mobilizer_reaction_on_body_at_m_in_ground(state)
         >>> force[:2].round(3)
         array([-10.359,  12.359])
         """
@@ -63,9 +62,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> torque, force = arm.find_mobilizer_reaction_on_body_at_origin_in_ground(state)
+        >>> torque, force = system.matter.bodies["lower"].find_mobilizer_reaction_on_body_at_origin_in_ground(state)
         >>> force[:2].round(3)
         array([-10.359,  12.359])
         """
@@ -82,9 +80,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> torque, force = arm.find_mobilizer_reaction_on_parent_at_f_in_ground(state)
+        >>> torque, force = system.matter.bodies["lower"].find_mobilizer_reaction_on_parent_at_f_in_ground(state)
         >>> force[:2].round(3)
         array([ 10.359, -12.359])
         """
@@ -100,9 +97,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> torque, force = arm.find_mobilizer_reaction_on_parent_at_origin_in_ground(state)
+        >>> torque, force = system.matter.bodies["lower"].find_mobilizer_reaction_on_parent_at_origin_in_ground(state)
         >>> force[:2].round(3)
         array([ 10.359, -12.359])
         """
@@ -141,9 +137,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.apply_one_mobility_force(state, 0, 2.0, np.zeros(2))
+        >>> system.matter.bodies["lower"].apply_one_mobility_force(state, 0, 2.0, np.zeros(2))
         array([0., 2.])
         """
         at = self.which_coordinate(self.u_slice(state, "apply_one_mobility_force"), which, "u")
@@ -174,9 +169,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.apply_body_force(state, [[0, 0, 1], [2, 0, 0]], np.zeros((3, 2, 3)))[2]
+        >>> system.matter.bodies["lower"].apply_body_force(state, [[0, 0, 1], [2, 0, 0]], np.zeros((3, 2, 3)))[2]
         array([[0., 0., 1.],
                [2., 0., 0.]])
         """
@@ -195,9 +189,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.apply_body_torque(state, (0, 0, 1), np.zeros((3, 2, 3)))[2]
+        >>> system.matter.bodies["lower"].apply_body_torque(state, (0, 0, 1), np.zeros((3, 2, 3)))[2]
         array([[0., 0., 1.],
                [0., 0., 0.]])
         """
@@ -233,9 +226,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.apply_force_to_body_point(state, (0, 0, 0), (1, 0, 0), np.zeros((3, 2, 3)))[2]
+        >>> system.matter.bodies["lower"].apply_force_to_body_point(state, (0, 0, 0), (1, 0, 0), np.zeros((3, 2, 3)))[2]
         array([[0., 0., 0.],
                [1., 0., 0.]])
         """
@@ -262,9 +254,8 @@ class Loads(Distances):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> upper, arm = system.matter.bodies["upper"], system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> arm.convert_q_force_to_u_force(state, [2.0])
+        >>> system.matter.bodies["lower"].convert_q_force_to_u_force(state, [2.0])
         array([2.])
         """
         state.need_positions(self, "convert_q_force_to_u_force")

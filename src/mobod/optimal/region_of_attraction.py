@@ -179,8 +179,7 @@ def find_region_of_attraction(
     >>> import mobod as mb
     >>> system, _ = mb.examples.swing_up.build_cart_and_pole()
     >>> state = system.realize_topology()
-    >>> cart = system.matter.bodies["cart"]
-    >>> regulator = mb.lqr(system, state, [(cart, 0)], Q=1.0, R=1.0)
+    >>> regulator = mb.lqr(system, state, [(system.matter.bodies["cart"], 0)], Q=1.0, R=1.0)
     >>> controller = regulator.add_to(system.forces, sample_time=0.01, limits=(-20, 20))
     >>> region = mb.find_region_of_attraction(
     ...     system, system.realize_topology(), regulator, {"pole.v": 1.0, "pole.u": 2.0}, n=16, time=8.0

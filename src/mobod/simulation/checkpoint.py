@@ -52,7 +52,6 @@ class CheckpointError(ModelError):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "run.checkpoint"
     >>> number = path.write_text("something else")

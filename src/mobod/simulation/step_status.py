@@ -12,7 +12,6 @@ class StepStatus(enum.Enum, metaclass=NamedMembers):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
     >>> stepper.initialize(state)
     >>> stepper.step_to(0.1).name

@@ -44,7 +44,6 @@ class State(OwnParameters):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> state.q
     array([2. , 0.5])
     >>> state.q = 0.1, 0.2

@@ -8,27 +8,11 @@ from ..algebra.order import larger
 from ..algebra.record import attach
 from ..algebra.scalar import load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ..compiling import compiled, generic
+from . import record as rk
 from .errors import norms
 from .evaluate import ALWAYS, evaluate, finish_step
 from .loop import project_now
-from .record import (
-    ACCURACY,
-    ARRIVAL,
-    ERROR_ORDER,
-    EVALUATIONS,
-    MAX_STEP,
-    NOT_FINITE,
-    NOT_PROJECTED,
-    PROJECTED,
-    PROJECTION,
-    RATE,
-    REACHED,
-    SIZE,
-    STEP,
-    TIME,
-    Y,
-    run_of,
-)
+from .record import run_of
 from .rows import begin_at
 
 
@@ -38,45 +22,45 @@ def euler_step(block: Any, work: Any, time: Any, h: Any) -> None:
     model = attach(block)
     store(model.time, 0, 0, time + h)
     for i in range(model.ny):
-        store(model.y, i, 0, load(work, Y, i) + h * load(work, RATE, i))
+        store(model.y, i, 0, load(work, rk.Y, i) + h * load(work, rk.RATE, i))
 
 
 @generic
 def choose_first_step(model: Any, run: Any, mark: Any) -> None:
     """The size of the first step of states that are marked, by the rates at its beginning and a little later."""
-    work, control, most = run.work, run.control, run.settings[MAX_STEP]
+    work, control, most = run.work, run.control, run.settings[rk.MAX_STEP]
     a, b, c = norms(model, work, run.weights)
     h0 = where(a > 1e-5, where(b > 1e-5, 0.01 * a / where(b > 1e-5, b, one(b)), 1e-6 + zero(a)), 1e-6 + zero(a))
     h0 = where(h0 < most, h0, most + zero(h0))
-    euler_step(model, work, load(control, TIME, 0), h0)
+    euler_step(model, work, load(control, rk.TIME, 0), h0)
     sound = zero(h0) + evaluate(model, run.plan, run.held)
     a, b, c = norms(model, work, run.weights)
-    store(control, SIZE, 0, where(mark > 0.0, h0, zero(h0)))
-    store(control, ARRIVAL, 0, where(sound == 0.0, larger(b, c / h0), -one(h0)))
+    store(control, rk.SIZE, 0, where(mark > 0.0, h0, zero(h0)))
+    store(control, rk.ARRIVAL, 0, where(sound == 0.0, larger(b, c / h0), -one(h0)))
     for lane in range(num_lanes(h0)):
-        h, rate = load_lane(control, SIZE, 0, lane), load_lane(control, ARRIVAL, 0, lane)
+        h, rate = load_lane(control, rk.SIZE, 0, lane), load_lane(control, rk.ARRIVAL, 0, lane)
         if h > 0.0:
             h1 = max(1e-6, 1e-3 * h)
             if rate > 1e-15:
-                h1 = (run.settings[ACCURACY] / rate) ** (1.0 / (run.plan[ERROR_ORDER] + 1.0))
+                h1 = (run.settings[rk.ACCURACY] / rate) ** (1.0 / (run.plan[rk.ERROR_ORDER] + 1.0))
             # where the rates are not finite, as far as was tried
-            store_lane(control, STEP, 0, lane, h if rate < 0.0 else min(100.0 * h, h1, most))
+            store_lane(control, rk.STEP, 0, lane, h if rate < 0.0 else min(100.0 * h, h1, most))
 
 
 @compiled
 def start(block: Any, work: Any, control: Any, counts: Any) -> int:
     """The rates at the initial y of one state, and a first step."""
     model = attach(block)
-    if counts[PROJECTED] == 0 and project_now(model, control, counts, counts[PROJECTION] | ALWAYS) < 0:
-        return NOT_PROJECTED
-    counts[PROJECTED] = 0
+    if counts[rk.PROJECTED] == 0 and project_now(model, control, counts, counts[rk.PROJECTION] | ALWAYS) < 0:
+        return rk.NOT_PROJECTED
+    counts[rk.PROJECTED] = 0
     status = evaluate(model, counts)
-    counts[EVALUATIONS] += 1
+    counts[rk.EVALUATIONS] += 1
     if status != 0:
-        return NOT_FINITE
+        return rk.NOT_FINITE
     finish_step(model, counts)
     begin_at(model, work)
-    if not control[STEP] > 0.0:
+    if not control[rk.STEP] > 0.0:
         choose_first_step(model, run_of(work, work, control, counts), 1.0)
-        counts[EVALUATIONS] += 1
-    return REACHED
+        counts[rk.EVALUATIONS] += 1
+    return rk.REACHED

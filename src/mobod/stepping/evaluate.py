@@ -23,20 +23,7 @@ from ..state.validity import ARTICULATED, FORCES, KEPT_FORCES, KINEMATICS, NO_MO
 from ..system.in_python import BEGINS, ENDS
 from ..tree import measures, momentum, project as projection_steps, sampling
 from ..tree.realize import nothing_of
-from .record import (
-    CONTROLLER,
-    HOLDS,
-    KEEPER,
-    PRESCRIBER,
-    PROJECT_REPORTS,
-    PROJECTION,
-    PROJECTOR,
-    QUATERNIONS,
-    ROUTINE,
-    TIME,
-    TOLERANCE,
-    WANTED,
-)
+from . import record as rk
 
 #: What `project` returns the sum of.
 CHANGED_Q, CHANGED_U = 1, 2
@@ -51,12 +38,12 @@ def evaluate(model: Any, plan: Any, held: Any = None, keep: int = 0) -> Any:
     With KEPT_FORCES as *keep*, forces of positions are kept for `evaluate_speeds`.
     """
     valid = 0
-    if plan[PRESCRIBER] != 0:
-        call_routine(plan[PRESCRIBER], model, SET_Q, 0)
-        status = call_routine(plan[ROUTINE], model, 0, POSITIONS | plan[WANTED] & UNCHECKED)
+    if plan[rk.PRESCRIBER] != 0:
+        call_routine(plan[rk.PRESCRIBER], model, SET_Q, 0)
+        status = call_routine(plan[rk.ROUTINE], model, 0, POSITIONS | plan[rk.WANTED] & UNCHECKED)
         if status != 0:
             return soundness(model, status)
-        call_routine(plan[PRESCRIBER], model, SET_U, 0)
+        call_routine(plan[rk.PRESCRIBER], model, SET_U, 0)
         valid = POSITIONS
     return _find_rates(model, plan, valid, held, keep)
 
@@ -72,8 +59,8 @@ def evaluate_rest(model: Any, plan: Any, valid: int) -> Any:
 @generic
 def evaluate_speeds(model: Any, plan: Any, held: Any = None) -> Any:
     """`evaluate`, where time and the matter's q and the particles' locations are as at the last, which kept forces."""
-    if plan[PRESCRIBER] != 0:
-        call_routine(plan[PRESCRIBER], model, SET_U, 0)
+    if plan[rk.PRESCRIBER] != 0:
+        call_routine(plan[rk.PRESCRIBER], model, SET_U, 0)
     return _find_rates(model, plan, POSITIONS | ARTICULATED | KEPT_FORCES, held)
 
 
@@ -81,26 +68,26 @@ def evaluate_speeds(model: Any, plan: Any, held: Any = None) -> Any:
 def _find_rates(model: Any, plan: Any, valid: int, held: Any = None, keep: int = 0) -> Any:
     """Compute the rates of y, where some results are *valid* already, with the forces beside those of the elements."""
     if held is not None:
-        if plan[HOLDS] != 0 or plan[CONTROLLER] != 0:
+        if plan[rk.HOLDS] != 0 or plan[rk.CONTROLLER] != 0:
             before = KINEMATICS | FORCES
-            wanted = plan[WANTED] & (before | UNCHECKED | NO_RATES | NO_MOBILIZERS)
-            call_routine(plan[ROUTINE], model, valid, wanted | keep)
+            wanted = plan[rk.WANTED] & (before | UNCHECKED | NO_RATES | NO_MOBILIZERS)
+            call_routine(plan[rk.ROUTINE], model, valid, wanted | keep)
             _add_forces(model, plan, held)
             valid = valid | before
-    return soundness(model, call_routine(plan[ROUTINE], model, valid, plan[WANTED] | keep))
+    return soundness(model, call_routine(plan[rk.ROUTINE], model, valid, plan[rk.WANTED] | keep))
 
 
 @generic
 def _add_forces(model: Any, plan: Any, held: Any) -> None:
     """The mobility forces that are held, and the controller's, beside those of the elements."""
-    if plan[HOLDS] != 0 or plan[WANTED] & FORCES == 0:
+    if plan[rk.HOLDS] != 0 or plan[rk.WANTED] & FORCES == 0:
         for i in range(model.nu):
             f = load(held, i, 0)
-            if plan[WANTED] & FORCES != 0:  # else the elements' only force is gravity, as an acceleration of Ground
+            if plan[rk.WANTED] & FORCES != 0:  # else the elements' only force is gravity, as an acceleration of Ground
                 f = f + load(model.mobility_forces, i, 0)
             store(model.mobility_forces, i, 0, f)
-    if plan[CONTROLLER] != 0:
-        call_routine(plan[CONTROLLER], model, 0, 0)
+    if plan[rk.CONTROLLER] != 0:
+        call_routine(plan[rk.CONTROLLER], model, 0, 0)
 
 
 @generic
@@ -123,7 +110,7 @@ def of_status(status: int) -> float:
 @generic
 def move(model: Any, plan: Any) -> Any:
     """Realize positions and velocities, and thereby q_dot, at y; nothing is prescribed. 0 where y is finite, else NaN."""
-    return of_status(call_routine(plan[ROUTINE], model, 0, KINEMATICS | plan[WANTED] & UNCHECKED))
+    return of_status(call_routine(plan[rk.ROUTINE], model, 0, KINEMATICS | plan[rk.WANTED] & UNCHECKED))
 
 
 @compiled
@@ -174,16 +161,16 @@ def project(model: Any, plan: Any, mark: Any, choices: int, tolerance: float) ->
         The sum of CHANGED_Q and CHANGED_U where these have changed, 0 where y is as it was, below 0 where that failed.
     """
     changed = zero(mark)
-    if plan[QUATERNIONS] != 0:
+    if plan[rk.QUATERNIONS] != 0:
         changed = normalize(model, mark, choices, tolerance)
-    if plan[PROJECTOR] != 0:
+    if plan[rk.PROJECTOR] != 0:
         reach = where(mark > 0.0, tolerance + zero(mark), 1e300 + zero(mark))
         least = one(mark) if choices & ALWAYS != 0 else zero(mark)
         store(model.projection, projection_steps.TOLERANCE, 0, reach)
         store(model.projection, projection_steps.LEAST, 0, where(mark > 0.0, least, zero(mark)))
         missed = zero(mark)
         for what in (PROJECT_Q, PROJECT_U):
-            failed = call_routine(plan[PROJECTOR], model, what, plan[ROUTINE])
+            failed = call_routine(plan[rk.PROJECTOR], model, what, plan[rk.ROUTINE])
             missed = where(load(model.projection, projection_steps.ERROR, 0) <= reach, missed, one(mark))
             if num_lanes(mark) == 1 and failed != 0:
                 break
@@ -196,27 +183,27 @@ def project(model: Any, plan: Any, mark: Any, choices: int, tolerance: float) ->
 @generic
 def prescribe(model: Any, plan: Any) -> None:
     """Set the prescribed q and u at y."""
-    if plan[PRESCRIBER] != 0:
-        call_routine(plan[PRESCRIBER], model, SET_Q, 0)
-        call_routine(plan[ROUTINE], model, 0, POSITIONS | plan[WANTED] & UNCHECKED)
-        call_routine(plan[PRESCRIBER], model, SET_U, 0)
+    if plan[rk.PRESCRIBER] != 0:
+        call_routine(plan[rk.PRESCRIBER], model, SET_Q, 0)
+        call_routine(plan[rk.ROUTINE], model, 0, POSITIONS | plan[rk.WANTED] & UNCHECKED)
+        call_routine(plan[rk.PRESCRIBER], model, SET_U, 0)
 
 
 @generic
 def settle_between(model: Any, run: Any, at: Any, mark: Any) -> None:
     """Prescribe, and within the step project, y as interpolated at a time *at*, of states that are marked."""
     prescribe(model, run.plan)
-    if run.plan[PROJECT_REPORTS] != 0:
-        between = where(at < load(run.control, TIME, 0), where(mark > 0.0, one(at), zero(at)), zero(at))
+    if run.plan[rk.PROJECT_REPORTS] != 0:
+        between = where(at < load(run.control, rk.TIME, 0), where(mark > 0.0, one(at), zero(at)), zero(at))
         if projection_steps.any_positive(between):
-            project(model, run.plan, between, run.plan[PROJECTION] | ALWAYS, run.settings[TOLERANCE])
+            project(model, run.plan, between, run.plan[rk.PROJECTION] | ALWAYS, run.settings[rk.TOLERANCE])
 
 
 @generic
 def finish_step(model: Any, plan: Any) -> None:
     """Called at the end of each step, with the state realized there: for parts that remember."""
-    if plan[KEEPER] != 0:
-        call_routine(plan[KEEPER], model, ENDS, 0)
+    if plan[rk.KEEPER] != 0:
+        call_routine(plan[rk.KEEPER], model, ENDS, 0)
     elif model.measure_memory_size > 0:
         call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
     if model.bristle_rows > 0:
@@ -226,9 +213,9 @@ def finish_step(model: Any, plan: Any) -> None:
 @generic
 def begin_step(model: Any, plan: Any, time: float) -> None:
     """Called at the beginning of each attempt at a step, at *time*."""
-    if plan[KEEPER] != 0:
+    if plan[rk.KEEPER] != 0:
         store(model.time, 0, 0, time)
-        call_routine(plan[KEEPER], model, BEGINS, 0)
+        call_routine(plan[rk.KEEPER], model, BEGINS, 0)
     measures.apply(model)
     if model.bristle_rows > 0:
         begin_bristles(model)
@@ -249,5 +236,5 @@ def sample(model: Any, time: float) -> int:
 @generic
 def energy(model: Any, plan: Any) -> float:
     """Kinetic and potential energy at y; positions and velocities are computed afresh."""
-    call_routine(plan[ROUTINE], model, 0, KINEMATICS)
+    call_routine(plan[rk.ROUTINE], model, 0, KINEMATICS)
     return momentum.kinetic_energy(model) + forces.total_potential_energy(model)

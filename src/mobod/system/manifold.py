@@ -106,7 +106,6 @@ class OnManifold(Realizing):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
         >>> state.q = state.q + 0.001
         >>> system.project_q(state)
@@ -151,7 +150,6 @@ class OnManifold(Realizing):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
         >>> state.u = state.u + 0.1
         >>> system.project_u(state)
@@ -193,7 +191,6 @@ class OnManifold(Realizing):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
         >>> state.q = state.q + 0.001
         >>> system.project(state)

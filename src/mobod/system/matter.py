@@ -40,7 +40,6 @@ class SimbodyMatterSubsystem(HasContacts):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> matter = system.matter
     >>> matter.get_num_bodies(), [body.name for body in matter.bodies]
     (3, ['ground', 'upper', 'lower'])

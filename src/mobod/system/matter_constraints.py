@@ -157,9 +157,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> bool(abs(matter.calc_constraint_acceleration_errors(state, state.u_dot)).max() < 1e-6)
+        >>> bool(abs(system.matter.calc_constraint_acceleration_errors(state, state.u_dot)).max() < 1e-6)
         True
         """
         block = self.velocities(state, "calc_constraint_acceleration_errors")
@@ -175,9 +174,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_bias_for_acceleration_constraints(state).shape
+        >>> system.matter.calc_bias_for_acceleration_constraints(state).shape
         (3,)
         """
         return self.calc_constraint_acceleration_errors(state)
@@ -203,9 +201,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> bool(abs(matter.multiply_by_g(state, state.u)).max() < 1e-8)
+        >>> bool(abs(system.matter.multiply_by_g(state, state.u)).max() < 1e-8)
         True
         """
         block, rows = self.velocities(state, "multiply_by_g"), self.rows_in_use(state)
@@ -223,9 +220,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_bias_for_multiply_by_g(state).shape
+        >>> system.matter.calc_bias_for_multiply_by_g(state).shape
         (3,)
         """
         block, rows = self.velocities(state, "calc_bias_for_multiply_by_g"), self.rows_in_use(state)
@@ -253,9 +249,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_g(state).shape
+        >>> system.matter.calc_g(state).shape
         (3, 3)
         """
         self.velocities(state, "calc_g")
@@ -271,9 +266,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.multiply_by_g_transpose(state, state.multipliers).shape
+        >>> system.matter.multiply_by_g_transpose(state, state.multipliers).shape
         (3,)
         """
         rows = self.rows_in_use(state)
@@ -295,9 +289,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_g_transpose(state).shape
+        >>> system.matter.calc_g_transpose(state).shape
         (3, 3)
         """
         self.velocities(state, "calc_g_transpose")
@@ -323,9 +316,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_p(state).shape
+        >>> system.matter.calc_p(state).shape
         (3, 3)
         """
         self.positions(state, "calc_p")
@@ -339,9 +331,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_pt(state).shape
+        >>> system.matter.calc_pt(state).shape
         (3, 3)
         """
         self.positions(state, "calc_pt")
@@ -380,9 +371,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_pq(state).shape
+        >>> system.matter.calc_pq(state).shape
         (3, 3)
         """
         self.positions(state, "calc_pq")
@@ -396,9 +386,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_pq_transpose(state).shape
+        >>> system.matter.calc_pq_transpose(state).shape
         (3, 3)
         """
         return self.calc_pq(state).T.copy()
@@ -412,9 +401,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> bool(abs(matter.multiply_by_pq(state, state.q_dot)).max() < 1e-8)
+        >>> bool(abs(system.matter.multiply_by_pq(state, state.q_dot)).max() < 1e-8)
         True
         """
         Pq = self.calc_pq(state)
@@ -432,9 +420,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_bias_for_multiply_by_pq(state).shape
+        >>> system.matter.calc_bias_for_multiply_by_pq(state).shape
         (3,)
         """
         self.positions(state, "calc_bias_for_multiply_by_pq")
@@ -450,9 +437,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.multiply_by_pq_transpose(state, state.multipliers).shape
+        >>> system.matter.multiply_by_pq_transpose(state, state.multipliers).shape
         (3,)
         """
         Pq = self.calc_pq(state)
@@ -471,9 +457,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.calc_projected_m_inv(state).shape
+        >>> system.matter.calc_projected_m_inv(state).shape
         (3, 3)
         """
         self.velocities(state, "calc_projected_m_inv")
@@ -493,9 +478,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> matter.solve_for_constraint_impulses(state, [0.1, 0.0, 0.0]).shape
+        >>> system.matter.solve_for_constraint_impulses(state, [0.1, 0.0, 0.0]).shape
         (3,)
         """
         self.velocities(state, "solve_for_constraint_impulses")
@@ -534,9 +518,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> body_forces, mobility_forces = matter.calc_constraint_forces_from_multipliers(state, state.multipliers)
+        >>> body_forces, mobility_forces = system.matter.calc_constraint_forces_from_multipliers(state, state.multipliers)
         >>> body_forces.shape, mobility_forces.shape
         ((4, 2, 3), (3,))
         """
@@ -567,9 +550,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> body_forces, mobility_forces = matter.find_constraint_forces(state)
+        >>> body_forces, mobility_forces = system.matter.find_constraint_forces(state)
         >>> body_forces.shape, mobility_forces.shape
         ((4, 2, 3), (3,))
         """
@@ -602,9 +584,8 @@ class Constrained(TreeDynamics):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.four_bar.build()
-        >>> matter = system.matter
         >>> system.realize(state)
-        >>> bool(abs(matter.calc_constraint_power(state)) < 1e-6)  # a ball constraint does no work
+        >>> bool(abs(system.matter.calc_constraint_power(state)) < 1e-6)  # a ball constraint does no work
         True
         """
         self.accelerations(state, "calc_constraint_power")
@@ -625,9 +606,8 @@ class Constrained(TreeDynamics):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> udot, A_GB = matter.calc_acceleration(state, [0.0, 1.0])
+        >>> udot, A_GB = system.matter.calc_acceleration(state, [0.0, 1.0])
         >>> udot.round(3)
         array([ 1.678, -2.609])
         """
@@ -658,9 +638,8 @@ class Constrained(TreeDynamics):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_residual_force(state, known_udot=[0.0, 0.0]).round(3)
+        >>> system.matter.calc_residual_force(state, known_udot=[0.0, 0.0]).round(3)
         array([-3.115,  0.389])
         """
         residual = self.calc_residual_force_ignoring_constraints(

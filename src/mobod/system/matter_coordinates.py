@@ -60,9 +60,8 @@ class Coordinates(Realized):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.convert_to_euler_angles(state).q
+        >>> system.matter.convert_to_euler_angles(state).q
         array([0.3, 0.4])
         """
         return self._convert(input_state, True)
@@ -75,9 +74,8 @@ class Coordinates(Realized):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.convert_to_quaternions(state).q
+        >>> system.matter.convert_to_quaternions(state).q
         array([0.3, 0.4])
         """
         return self._convert(input_state, False)
@@ -127,9 +125,8 @@ class Coordinates(Realized):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.multiply_by_n(state, False, [1.0, 2.0])
+        >>> system.matter.multiply_by_n(state, False, [1.0, 2.0])
         array([1., 2.])
         """
         return self._rate_product(state, "multiply_by_n", rates.multiply_by_n, transpose, True, v)
@@ -144,9 +141,8 @@ class Coordinates(Realized):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.multiply_by_n_inv(state, False, [1.0, 2.0])
+        >>> system.matter.multiply_by_n_inv(state, False, [1.0, 2.0])
         array([1., 2.])
         """
         return self._rate_product(state, "multiply_by_n_inv", rates.multiply_by_n_inv, transpose, False, v)
@@ -159,9 +155,8 @@ class Coordinates(Realized):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.multiply_by_n_dot(state, False, [1.0, 2.0])
+        >>> system.matter.multiply_by_n_dot(state, False, [1.0, 2.0])
         array([0., 0.])
         """
         self.velocities(state, "multiply_by_n_dot")
@@ -186,9 +181,8 @@ class Coordinates(Realized):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_q_dot(state, [1.0, 2.0])
+        >>> system.matter.calc_q_dot(state, [1.0, 2.0])
         array([1., 2.])
         """
         return self._rate_product(state, "calc_q_dot", rates.multiply_by_n, False, True, u, "u")
@@ -201,9 +195,8 @@ class Coordinates(Realized):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_q_dot_dot(state, [1.0, 2.0])
+        >>> system.matter.calc_q_dot_dot(state, [1.0, 2.0])
         array([1., 2.])
         """
         self.velocities(state, "calc_q_dot_dot")

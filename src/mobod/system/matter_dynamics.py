@@ -46,9 +46,8 @@ class TreeDynamics(Inertias):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> udot, A_GB = matter.calc_acceleration_ignoring_constraints(state, [0.0, 1.0])
+        >>> udot, A_GB = system.matter.calc_acceleration_ignoring_constraints(state, [0.0, 1.0])
         >>> udot.round(3)
         array([ 1.678, -2.609])
         """
@@ -80,9 +79,8 @@ class TreeDynamics(Inertias):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_residual_force_ignoring_constraints(state, known_udot=[1.0, 0.0]).round(3)
+        >>> system.matter.calc_residual_force_ignoring_constraints(state, known_udot=[1.0, 0.0]).round(3)
         array([1.735, 2.314])
         """
         block = self.velocities(state, "calc_residual_force_ignoring_constraints")
@@ -113,9 +111,8 @@ class TreeDynamics(Inertias):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_gravity_forces(state).round(3)
+        >>> system.matter.calc_gravity_forces(state).round(3)
         array([-12.118,  -6.32 ])
         """
         block = self.positions(state, "calc_gravity_forces")
@@ -135,9 +132,8 @@ class TreeDynamics(Inertias):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_body_acceleration_from_u_dot(state, [1.0, 0.0])[2].round(3)
+        >>> system.matter.calc_body_acceleration_from_u_dot(state, [1.0, 0.0])[2].round(3)
         array([[ 0.   ,  0.   ,  1.   ],
                [-4.373,  8.779,  0.   ]])
         """
@@ -160,11 +156,10 @@ class TreeDynamics(Inertias):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
         >>> forces = np.zeros((3, 2, 3))
         >>> forces[2, 1] = 1.0, 0.0, 0.0  # at the origin of the last body
-        >>> matter.calc_tree_equivalent_mobility_forces(state, forces).round(3)
+        >>> system.matter.calc_tree_equivalent_mobility_forces(state, forces).round(3)
         array([4.836, 0.375])
         """
         block = self.velocities(state, "calc_tree_equivalent_mobility_forces")

@@ -30,9 +30,8 @@ class Inertias(Momentum):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_composite_body_inertias(state)[1].mass
+        >>> system.matter.calc_composite_body_inertias(state)[1].mass
         2.0
         """
         self._composite(state, "calc_composite_body_inertias")

@@ -29,9 +29,8 @@ class Jacobians(Coordinates):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.multiply_by_system_jacobian(state, state.u)[2].round(3)
+        >>> system.matter.multiply_by_system_jacobian(state, state.u)[2].round(3)
         array([[0.   , 0.   , 3.   ],
                [3.25 , 2.228, 0.   ]])
         """
@@ -51,11 +50,10 @@ class Jacobians(Coordinates):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
         >>> forces = np.zeros((3, 2, 3))
         >>> forces[2, 0] = 0.0, 0.0, 1.0
-        >>> matter.multiply_by_system_jacobian_transpose(state, forces)
+        >>> system.matter.multiply_by_system_jacobian_transpose(state, forces)
         array([1., 1.])
         """
         block = self.positions(state, "multiply_by_system_jacobian_transpose")
@@ -71,9 +69,8 @@ class Jacobians(Coordinates):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_system_jacobian(state).shape
+        >>> system.matter.calc_system_jacobian(state).shape
         (18, 2)
         """
         nb = len(self.body_list)
@@ -89,9 +86,8 @@ class Jacobians(Coordinates):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_bias_for_system_jacobian(state).shape
+        >>> system.matter.calc_bias_for_system_jacobian(state).shape
         (3, 2, 3)
         """
         self.velocities(state, "calc_bias_for_system_jacobian")

@@ -30,9 +30,8 @@ class HasMassMatrix(JacobianDerivatives):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.multiply_by_m(state, [1.0, 0.0]).round(3)
+        >>> system.matter.multiply_by_m(state, [1.0, 0.0]).round(3)
         array([4.85 , 1.925])
         """
         block = self.positions(state, "multiply_by_m")
@@ -54,9 +53,8 @@ class HasMassMatrix(JacobianDerivatives):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.multiply_by_m_inv(state, [1.0, 0.0]).round(3)
+        >>> system.matter.multiply_by_m_inv(state, [1.0, 0.0]).round(3)
         array([ 0.863, -1.654])
         """
         valid = state.valid
@@ -86,9 +84,8 @@ class HasMassMatrix(JacobianDerivatives):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_m(state).round(3)
+        >>> system.matter.calc_m(state).round(3)
         array([[4.85 , 1.925],
                [1.925, 1.004]])
         """
@@ -117,9 +114,8 @@ class HasMassMatrix(JacobianDerivatives):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_m_inv(state).round(3)
+        >>> system.matter.calc_m_inv(state).round(3)
         array([[ 0.863, -1.654],
                [-1.654,  4.168]])
         """

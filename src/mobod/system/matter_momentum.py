@@ -24,9 +24,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_system_mass(state)
+        >>> system.matter.calc_system_mass(state)
         2.0
         """
         state.need_instance(self._ground, "calc_system_mass")
@@ -45,9 +44,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_system_mass_center_location_in_ground(state).round(3)
+        >>> system.matter.calc_system_mass_center_location_in_ground(state).round(3)
         array([ 0.618, -1.338,  0.   ])
         """
         sums = self._mass_sums(state, "calc_system_mass_center_location_in_ground")
@@ -61,9 +59,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_system_mass_properties_in_ground(state).mass
+        >>> system.matter.calc_system_mass_properties_in_ground(state).mass
         2.0
         """
         sums = self._mass_sums(state, "calc_system_mass_properties_in_ground")
@@ -78,9 +75,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> round(float(np.asarray(matter.calc_system_central_inertia_in_ground(state))[2, 2]), 3)
+        >>> round(float(np.asarray(system.matter.calc_system_central_inertia_in_ground(state))[2, 2]), 3)
         0.508
         """
         self.positions(state, "calc_system_central_inertia_in_ground")
@@ -96,9 +92,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_system_momentum_about_ground_origin(state)[1].round(3)
+        >>> system.matter.calc_system_momentum_about_ground_origin(state)[1].round(3)
         array([4.205, 2.524, 0.   ])
         """
         out = np.empty((6, 1))
@@ -115,9 +110,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_system_central_momentum(state).round(3)[1]
+        >>> system.matter.calc_system_central_momentum(state).round(3)[1]
         array([4.205, 2.524, 0.   ])
         """
         self.velocities(state, "calc_system_central_momentum")
@@ -134,9 +128,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_system_mass_center_velocity_in_ground(state).round(3)
+        >>> system.matter.calc_system_mass_center_velocity_in_ground(state).round(3)
         array([2.103, 1.262, 0.   ])
         """
         self.velocities(state, "calc_system_mass_center_velocity_in_ground")
@@ -150,9 +143,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_system_mass_center_acceleration_in_ground(state).round(3)
+        >>> system.matter.calc_system_mass_center_acceleration_in_ground(state).round(3)
         array([-3.736,  2.245,  0.   ])
         """
         self.positions(state, "calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
@@ -172,9 +164,8 @@ class Momentum(HasMassMatrix):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> round(matter.calc_kinetic_energy(state), 3)
+        >>> round(system.matter.calc_kinetic_energy(state), 3)
         8.283
         """
         out = np.empty((1, 1))

@@ -64,9 +64,8 @@ class Prescribed(Constrained):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.pack_free_q(state, [1.0, 2.0])
+        >>> system.matter.pack_free_q(state, [1.0, 2.0])
         array([1., 2.])
         """
         free = self._free(state, "pack_free_q", 0)
@@ -80,9 +79,8 @@ class Prescribed(Constrained):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.unpack_free_q(state, [1.0, 2.0])
+        >>> system.matter.unpack_free_q(state, [1.0, 2.0])
         array([1., 2.])
         """
         return _unpacked("free_q", self._free(state, "unpack_free_q", 0), packed_free_q, unpacked_free_q, state.tree.nq)
@@ -95,9 +93,8 @@ class Prescribed(Constrained):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.pack_free_u(state, [1.0, 2.0])
+        >>> system.matter.pack_free_u(state, [1.0, 2.0])
         array([1., 2.])
         """
         free = self._free(state, "pack_free_u", 1)
@@ -111,9 +108,8 @@ class Prescribed(Constrained):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.unpack_free_u(state, [1.0, 2.0])
+        >>> system.matter.unpack_free_u(state, [1.0, 2.0])
         array([1., 2.])
         """
         return _unpacked("free_u", self._free(state, "unpack_free_u", 1), packed_free_u, unpacked_free_u, state.tree.nu)
@@ -147,9 +143,8 @@ class Prescribed(Constrained):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_motion_errors(state, mb.Stage.POSITION)  # nothing is prescribed
+        >>> system.matter.calc_motion_errors(state, mb.Stage.POSITION)  # nothing is prescribed
         array([], dtype=float64)
         """
         asked, system = "calc_motion_errors", self.get_system()
@@ -231,9 +226,8 @@ class Prescribed(Constrained):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> abs(matter.calc_motion_power(state))  # nothing is prescribed
+        >>> abs(system.matter.calc_motion_power(state))  # nothing is prescribed
         0.0
         """
         return float(-(self._motion_forces(state, "calc_motion_power") @ state.u_values[: state.tree.nu]))

@@ -55,9 +55,8 @@ class Reactions(Prescribed):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_mobilizer_reaction_forces(state).shape
+        >>> system.matter.calc_mobilizer_reaction_forces(state).shape
         (3, 2, 3)
         """
         block = self.accelerations(state, "calc_mobilizer_reaction_forces")
@@ -82,9 +81,8 @@ class Reactions(Prescribed):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
         >>> system.realize(state)
-        >>> matter.calc_mobilizer_reaction_forces_using_freebody_method(state).shape
+        >>> system.matter.calc_mobilizer_reaction_forces_using_freebody_method(state).shape
         (3, 2, 3)
         """
         block = self.accelerations(state, "calc_mobilizer_reaction_forces_using_freebody_method")

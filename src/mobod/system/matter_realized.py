@@ -71,7 +71,7 @@ class Realized(HasBodies):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> matter = system.matter
         >>> system.realize(state, mb.Stage.INSTANCE)
         >>> matter.realize_position_kinematics(state)
         >>> matter.is_position_kinematics_realized(state)
@@ -89,7 +89,7 @@ class Realized(HasBodies):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> matter = system.matter
         >>> system.realize(state, mb.Stage.POSITION)
         >>> matter.realize_velocity_kinematics(state)
         >>> matter.is_velocity_kinematics_realized(state)
@@ -107,7 +107,7 @@ class Realized(HasBodies):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> matter = system.matter
         >>> system.realize(state, mb.Stage.VELOCITY)
         >>> matter.realize_composite_body_inertias(state)
         >>> matter.is_composite_body_inertias_realized(state)
@@ -131,7 +131,7 @@ class Realized(HasBodies):
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
         >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
-        >>> matter, arm = system.matter, system.matter.bodies["lower"]
+        >>> matter = system.matter
         >>> system.realize(state, mb.Stage.VELOCITY)
         >>> matter.realize_articulated_body_inertias(state)
         >>> matter.is_articulated_body_inertias_realized(state)

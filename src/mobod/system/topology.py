@@ -91,8 +91,7 @@ class HasTopology(HasEvents):
         --------
         >>> import mobod as mb
         >>> system, state = mb.examples.double_pendulum.build()
-        >>> arm = system.matter.bodies["lower"]
-        >>> spring = mb.force.MobilityLinearSpring(system.forces, arm, 0, 10.0, 0.0)
+        >>> spring = mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 10.0, 0.0)
         >>> state = system.realize_topology()
         >>> state.stage.name
         'MODEL'

@@ -36,8 +36,7 @@ class JointFriction(StateLimitedFriction):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.contact.JointFriction(arm, 0, 10.0, 0.1)
+    >>> part = mb.contact.JointFriction(system.matter.bodies["lower"], 0, 10.0, 0.1)
     >>> state = system.realize_topology()
     >>> motion = mb.simulate(system, state, 0.1, integrator=mb.integrator.TimeStepping(system, fixed_step_size=0.01))
     >>> float(motion.time[-1])

@@ -40,8 +40,7 @@ class StateLimitedFriction(Sealed):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
-    >>> part = mb.contact.JointFriction(arm, 0, 10.0, 0.1)
+    >>> part = mb.contact.JointFriction(system.matter.bodies["lower"], 0, 10.0, 0.1)
     >>> isinstance(part, mb.StateLimitedFriction)
     True
     """

@@ -17,7 +17,6 @@ class Stage(IntEnum, metaclass=NamedMembers):
     --------
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> arm = system.matter.bodies["lower"]
     >>> state.stage < mb.Stage.POSITION
     True
     >>> system.realize(state, mb.Stage.VELOCITY)

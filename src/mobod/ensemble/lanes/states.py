@@ -7,21 +7,6 @@ from typing import Any
 from ...algebra.scalar import load_lane, store_lane
 from ...compiling import apart, generic
 from ...stepping import record as rk
-from ...stepping.record import (
-    AT,
-    EVENT,
-    LAST_ERROR,
-    MIN_STEP,
-    PREVIOUS_TIME,
-    REACHED,
-    REPORT,
-    STATE,
-    STEP,
-    STEPS,
-    STRAIN,
-    TIME,
-    Y,
-)
 from ..batch_memory import put_memory, take_memory
 from ..chunks import ITEMS, end_of, take as next_chunk
 from .contact import put_impulses, take_impulses
@@ -81,13 +66,13 @@ def take_y(model: Any, work: Any, lane: int, s: int, data: Any) -> None:
     u, z = model.nq, model.nq + model.nu
     particles = z + model.nz
     for i in range(u):
-        store_lane(work, Y, i, lane, data.q[s, i])
+        store_lane(work, rk.Y, i, lane, data.q[s, i])
     for i in range(model.nu):
-        store_lane(work, Y, u + i, lane, data.u[s, i])
+        store_lane(work, rk.Y, u + i, lane, data.u[s, i])
     for i in range(model.nz):
-        store_lane(work, Y, z + i, lane, data.z[s, i])
+        store_lane(work, rk.Y, z + i, lane, data.z[s, i])
     for i in range(2 * model.particle_size):
-        store_lane(work, Y, particles + i, lane, data.particles[s, i])
+        store_lane(work, rk.Y, particles + i, lane, data.particles[s, i])
 
 
 @generic
@@ -109,9 +94,9 @@ def put_number_of_y(model: Any, data: Any, s: int, i: int, y: float) -> None:
 def put_outcome(run: Any, lane: int, data: Any, s: int, status: int) -> None:
     """Keep the status with which the run of state *s* has ended, and what has been counted of it."""
     data.outcome[s, STATUS] = status
-    data.outcome[s, ROWS] = run.counts[rk.place(run, REPORT, lane)]
+    data.outcome[s, ROWS] = run.counts[rk.place(run, rk.REPORT, lane)]
     for k in range(OUTCOMES - NUM_STEPS):
-        data.outcome[s, NUM_STEPS + k] = run.counts[rk.place(run, STEPS + k, lane)]
+        data.outcome[s, NUM_STEPS + k] = run.counts[rk.place(run, rk.STEPS + k, lane)]
 
 
 @generic
@@ -121,25 +106,25 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     lanes[LEAVES, lane] = lanes[LEFT_AS, lane] = lanes[SEEKS, lane] = lanes[CALLS, lane] = 0
     for row in range(rk.PLAN_SIZE, rk.COUNTS_SIZE):
         lanes[row, lane] = 0
-    lanes[STATE, lane] = s
-    control[TIME, 0, lane] = control[PREVIOUS_TIME, 0, lane] = data.time[s, 0]
-    control[STEP, 0, lane] = settings[STEP]
+    lanes[rk.STATE, lane] = s
+    control[rk.TIME, 0, lane] = control[rk.PREVIOUS_TIME, 0, lane] = data.time[s, 0]
+    control[rk.STEP, 0, lane] = settings[rk.STEP]
     control[rk.LAST_STEP, 0, lane] = control[rk.SIZE, 0, lane] = 0.0
-    control[HALT, 0, lane] = control[EVENT, 0, lane] = _NEVER
-    control[LAST_ERROR, 0, lane] = control[STRAIN, 0, lane] = 0.0
+    control[HALT, 0, lane] = control[rk.EVENT, 0, lane] = _NEVER
+    control[rk.LAST_ERROR, 0, lane] = control[rk.STRAIN, 0, lane] = 0.0
     control[WAIT, 0, lane] = control[REPORTER, 0, lane] = _NEVER
     if onward.shape[0] > 0:
         control[WAIT, 0, lane], control[REPORTER, 0, lane] = onward[s, STOP_AT], onward[s, REPORT_AT]
         if onward[s, LEFT_AT] == data.time[s, 0]:
-            control[STEP, 0, lane] = onward[s, NEXT_SIZE]
-            control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
+            control[rk.STEP, 0, lane] = onward[s, NEXT_SIZE]
+            control[rk.LAST_ERROR, 0, lane], control[rk.STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
         else:
             onward[s, BEGAN], onward[s, REACH] = data.time[s, 0], 0.0
-        lanes[REPORT, lane] = data.outcome[s, ROWS]
+        lanes[rk.REPORT, lane] = data.outcome[s, ROWS]
         for k in range(OUTCOMES - NUM_STEPS):
-            lanes[STEPS + k, lane] = data.outcome[s, NUM_STEPS + k]
+            lanes[rk.STEPS + k, lane] = data.outcome[s, NUM_STEPS + k]
     control[END, 0, lane] = data.end[s]
-    control[MIN_STEP, 0, lane] = max(settings[MIN_STEP], RESOLUTION * abs(data.end[s]))
+    control[rk.MIN_STEP, 0, lane] = max(settings[rk.MIN_STEP], RESOLUTION * abs(data.end[s]))
     take_y(model, work, lane, s, data)
     if data.forces.shape[0] > s:
         for i in range(model.nu):
@@ -173,7 +158,7 @@ def retire(model: Any, crew: Any, data: Any) -> None:
     of ensembles of short runs.
     """
     for lane in range(8):
-        if crew.lanes[STATE, lane] >= 0 and crew.lanes[LEAVES, lane] > 0:
+        if crew.lanes[rk.STATE, lane] >= 0 and crew.lanes[LEAVES, lane] > 0:
             _retire_one(model, lane, crew, data)
 
 
@@ -182,23 +167,23 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
     control, work, lanes, reached = crew.run.control, crew.run.work, crew.lanes, data.reached
     status, inside = lanes[LEFT_AS, lane], lanes[LEAVES, lane] == _INSIDE
     first = crew.queue[FIRST_ROW]
-    s = lanes[STATE, lane]
-    at = control[AT, 0, lane] if inside else control[TIME, 0, lane]
+    s = lanes[rk.STATE, lane]
+    at = control[rk.AT, 0, lane] if inside else control[rk.TIME, 0, lane]
     data.time[s, 0] = reached[s, REACHED_TIME] = at
     goes_on = status == SUSPECT or status == CALLED
-    reached[s, LAST_SIZE] = control[STEP if goes_on else rk.LAST_STEP, 0, lane]
+    reached[s, LAST_SIZE] = control[rk.STEP if goes_on else rk.LAST_STEP, 0, lane]
     if goes_on:
-        reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
+        reached[s, LAST_PART], reached[s, LAST_STRAIN] = control[rk.LAST_ERROR, 0, lane], control[rk.STRAIN, 0, lane]
     if data.onward.shape[0] > 0:
-        data.onward[s, LEFT_AT] = at if goes_on or status == REACHED else _NOT_A_NUMBER
-        data.onward[s, NEXT_SIZE] = control[STEP, 0, lane]
-        data.onward[s, NEXT_PART], data.onward[s, NEXT_STRAIN] = control[LAST_ERROR, 0, lane], control[STRAIN, 0, lane]
+        data.onward[s, LEFT_AT] = at if goes_on or status == rk.REACHED else _NOT_A_NUMBER
+        data.onward[s, NEXT_SIZE] = control[rk.STEP, 0, lane]
+        data.onward[s, NEXT_PART], data.onward[s, NEXT_STRAIN] = control[rk.LAST_ERROR, 0, lane], control[rk.STRAIN, 0, lane]
     for i in range(model.ny):
-        y = work[rk.Y_PREVIOUS if status == SUSPECT else Y, i, lane]
+        y = work[rk.Y_PREVIOUS if status == SUSPECT else rk.Y, i, lane]
         if inside and (status == TERMINATED or status == CALLED):
             y = load_lane(model.y, i, 0, lane)
         elif inside:
-            y = data.results[s - first, lanes[REPORT, lane] - 1, i]
+            y = data.results[s - first, lanes[rk.REPORT, lane] - 1, i]
         put_number_of_y(model, data, s, i, y)
     put_memory(model, lane, data.memory, s)
     if crew.spaces.shape[0] > 0:
@@ -208,4 +193,4 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
         lanes[LEAVES, lane], lanes[CALLS, lane] = 0, WAITING
     else:
         crew.queue[ENDED] += 1
-        lanes[STATE, lane] = -1
+        lanes[rk.STATE, lane] = -1

@@ -376,7 +376,7 @@ class Path(AlongCourse):
 
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
-    >>> upper, lower = system.matter.bodies["upper"], system.matter.bodies["lower"]
+    >>> lower = system.matter.bodies["lower"]
     >>> T = mb.force.transmission
     >>> pulley = T.WrapCylinder(body=lower, radius=0.1, length=1.0, frame=mb.Transform(p=(0, 0, 0)))
     >>> rope = T.Path(system.forces, [(system.matter.ground, (0.2, 0.1, 0)), (lower, (0.2, -0.5, 0))], [T.PathWrap(pulley)])
