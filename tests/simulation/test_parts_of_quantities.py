@@ -25,6 +25,32 @@ def test_parts_are_those_numbers_of_the_whole(motion):
     np.testing.assert_array_equal(found["constraint_forces.loop.fx"], found["constraint_forces"][:, 0, 1, 0])
 
 
+def test_coordinates_and_speeds_are_quantities_and_exact_outputs_of_linear_models():
+    """A joint of one, a quaternion and one number of three; rows of C are those of differences of a function of the state."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.81, 0))
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, -0.2, 0), mb.UnitInertia(0.1, 0.1, 0.1)))
+    cart = mb.mobilizer.Slider(matter.ground, body, name="cart")
+    hand = mb.mobilizer.Ball(cart, body, name="hand")
+    mb.mobilizer.Pin(hand, body, name="arm")
+    state = system.realize_topology()
+    hand.set_q_to_fit_rotation(state, mb.Rotation.about_axis(0.4, (1, 2, 0)))
+    state.u = 0.1 * np.arange(5)
+    system.realize(state)
+    names = {"x": "q.cart", "turn": "q.hand", "w": "u.hand", "one": "u.hand[1]", "angle": "q.arm"}
+    functions = [lambda s: s.q[0], lambda s: s.q[1:5], lambda s: s.u[1:4], lambda s: s.u[2], lambda s: s.q[5]]
+    found = mb.linearize(system, state, ["cart"], names)
+    expected = mb.linearize(system, state, ["cart"], functions)
+    assert found.output_names == ["x", *(f"turn[{k}]" for k in range(4)), *(f"w[{k}]" for k in range(3)), "one", "angle"]
+    assert not found.by_differences and not found.D.any()
+    np.testing.assert_allclose(found.C, expected.C, atol=1e-10)
+    motion = mb.simulate(system, state, 0.2, record=list(names.values()))
+    assert {"u.hand[2]", "q.cart"} < set(motion.quantity_columns())
+    np.testing.assert_array_equal(motion.quantities["u.hand"], motion.u[:, 1:4])
+    np.testing.assert_array_equal(motion.quantities["q.arm"], motion.q[:, 5])
+
+
 @pytest.mark.parametrize("extension", ["csv", "npz", "parquet", "h5"])
 @pytest.mark.parametrize("with_system", [False, True])
 def test_parts_keep_their_names_in_tables_and_files(tmp_path, extension, with_system):
@@ -49,6 +75,8 @@ def test_parts_keep_their_names_in_tables_and_files(tmp_path, extension, with_sy
         ("u_dot.cran", "u_dot.crank"),
         ("momentum.lin", "momentum.linear.x"),
         ("kinetic", "kinetic_energy"),
+        ("u.crnk", "u.crank"),
+        ("q.couple", "q.coupler"),
     ],
 )
 def test_a_name_that_is_not_there_is_told_with_near_ones(name, near):

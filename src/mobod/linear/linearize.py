@@ -14,7 +14,7 @@ from ..derivative.parameters import by_settings
 from ..errors import ModelError
 from ..measure.base import Measure
 from ..simulation.names import auxiliary_names, speed_names
-from ..simulation.quantities import quantity_by_name
+from ..simulation.quantities import places_of_variable, quantity_by_name
 from ..state.state import State
 from ..system.arguments import check_state
 from ..system.forward_sensitivities import Directions, Variations
@@ -56,7 +56,7 @@ def linearize(
         `calc_parameter_derivatives` takes. Every mobility unless given.
     outputs : sequence, or mapping by name, optional
         Measures; callables of a state at ACCELERATION that return a number or an array; names of recorded quantities, such as
-        ``"kinetic_energy"``; stations ``(body, station)``, whose locations in Ground they are. The state itself unless given.
+        ``"kinetic_energy"`` or ``"q.crank"``; stations ``(body, station)``, whose locations in Ground they are. The state itself unless given.
     independent : bool
         Whether states are reduced to those that constraints, locks and motions leave independent. Dependent states then
         follow inputs such as a rod's length, too.
@@ -332,8 +332,11 @@ def _of_outputs(
         names += own
         formula = _formula(system, output) if is_exact else None
         of_measure = None if measures is None else measures.of(output)
+        variable = _variable(system, state, output, n)
         if is_exact and isinstance(output, str) and output == "u_dot":
             parts.append((A[nu : 2 * nu], B[nu : 2 * nu]))
+        elif is_exact and variable is not None:
+            parts.append((variable, np.zeros((len(variable), len(inputs)))))
         elif of_measure is not None:
             parts.append(of_measure)
         elif formula is None:
@@ -351,6 +354,21 @@ def _of_outputs(
     if not parts:
         return np.zeros((0, n)), np.zeros((0, len(inputs))), [], []
     return np.vstack([C for C, _ in parts]), np.vstack([D for _, D in parts]), names, others
+
+
+def _variable(system: Any, state: State, output: Output, n: int) -> Array | None:
+    """The rows of C of a coordinate, speed or z that is asked for by name; None of others, and where lines turn."""
+    where = places_of_variable(system, state, output) if isinstance(output, str) else None
+    nq, nu, nz = (len(view) for view in (state.q_view, state.u_view, state.z_view))
+    if where is None or n != 2 * nu + nz or (nq, nu) != (state.tree.nq, state.tree.nu):
+        return None
+    by = np.eye(n)
+    if str(output).startswith("q"):
+        matter = system.get_matter_subsystem()
+        by = np.zeros((nq, n))
+        by[:, :nu] = np.array([matter.multiply_by_n(state, False, one) for one in np.eye(nu)]).reshape(nu, nq).T
+    first = {"q": 0, "u": nu, "z": 2 * nu}[str(output)[0]]
+    return by[first + np.atleast_1d(where)]
 
 
 def _formula(system: Any, output: Output) -> Any:

@@ -20,7 +20,7 @@ from ..value.stage import Stage
 from . import contact_table
 from .fingerprint import part_fingerprint
 from .labels import FORMS, GIVEN, labels, numbers_of, parts_of, row_names, tyres_of, whole_shape
-from .names import speed_names
+from .names import auxiliary_names, coordinate_names, speed_names
 from .table import TABLES
 
 Quantity: TypeAlias = Callable[["State"], npt.ArrayLike]
@@ -80,8 +80,34 @@ KNOWN: dict[str, Callable[..., Any]] = NAMED | NAMED_OF_CONTACTS | NAMED_TABLES
 """All names that stand for themselves."""
 
 
+VARIABLES: dict[str, Callable[[MultibodySystem, State], list[str]]] = {
+    "q": coordinate_names,
+    "u": speed_names,
+    "z": auxiliary_names,
+}
+"""Variables of states, and the names of their numbers: ``q.crank``, ``u.hand``, ``u.hand[2]`` are quantities, too."""
+
+
 ContactRows: TypeAlias = Callable[["State"], npt.NDArray[Any]]
 """Contacts of a state, a row each two surfaces, as `CompliantContactSubsystem.get_contacts` has them."""
+
+
+def places_of_variable(system: MultibodySystem, state: State, name: str) -> list[int] | int | None:
+    """Where in q, u or z the numbers of a variable by name are: one of ``q.crank``, several of ``u.hand``; None if it is none.
+
+    Raises
+    ------
+    ValueError
+        If it has the form of one, and there is none; the message has names that are near.
+    """
+    variable, _, own = name.partition(".")
+    if variable not in VARIABLES or not own:
+        return None
+    names = VARIABLES[variable](system, state)
+    places = [k for k, one in enumerate(names) if one.startswith(f"{own}[")]
+    if own not in names and not places:
+        raise ValueError(f"there is no quantity {name!r}; {suggest(name, [f'{variable}.{one}' for one in names])}")
+    return names.index(own) if own in names else places
 
 
 def quantity_by_name(
@@ -96,7 +122,7 @@ def quantity_by_name(
         At MODEL or above; the numbers of speeds are called by it.
     name : str
         One of `KNOWN`, or a part of one as tables name it: ``reactions.crank``, ``reactions.crank.fx``, ``u_dot.crank``,
-        ``momentum.linear``, ``contacts.floor.ball.normal``.
+        ``momentum.linear``, ``contacts.floor.ball.normal``; or a coordinate, speed or auxiliary variable, ``q.crank``.
     rows_of : callable, optional
         Where contacts come from; `CompliantContactSubsystem.get_contacts` unless given.
 
@@ -106,6 +132,9 @@ def quantity_by_name(
         If there is no such quantity; the message has names that are near.
     """
     whole, _, part = name.partition(".")
+    where = places_of_variable(system, state, name)
+    if where is not None:
+        return lambda state: np.array(getattr(state, whole))[where]
     if whole in NAMED:
 
         def value(state: State) -> Any:
@@ -157,7 +186,8 @@ class Recording:
     record : mapping or sequence, optional
         By name, what has ``get_value(state)``, such as a measure, or is a callable of a state at ACCELERATION; each gives a
         number or an array of the same shape every time. Names of `KNOWN` stand for themselves, ``["kinetic_energy"]``, and
-        so do names of their parts and numbers, ``["reactions.crank.fx"]``: see `quantity_by_name`.
+        so do names of their parts and numbers, ``["reactions.crank.fx"]``, and of variables, ``["u.crank"]``: see
+        `quantity_by_name`.
     bodies : True or sequence, optional
         Bodies, or their names, whose poses are recorded; True for all but Ground.
     integrator : Integrator, optional
