@@ -144,6 +144,22 @@ def test_a_plot_has_axes_for_angles_and_lengths_with_units(tmp_path):
         mb.simulate(system, state, 0.1).plot(units="SI")
 
 
+@pytest.mark.parametrize(
+    ("pin", "euler", "label"), [(0, 0, "quaternion"), (1, 0, "angle (rad), quaternion"), (0, 1, "angle (rad)")]
+)
+def test_numbers_of_quaternions_are_no_angles_on_axes(pin, euler, label):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    top = mb.mobilizer.Ball(matter.ground, body)
+    if pin:
+        mb.mobilizer.Pin(top, body)
+    state = system.realize_topology()
+    matter.set_use_euler_angles(state, bool(euler))
+    system.realize_model(state)
+    assert mb.simulate(system, state, 0.1).plot(snapshots=0).axes[0].get_ylabel() == label
+
+
 def test_the_axis_of_recorded_quantities_says_what_they_are():
     system, state = mb.examples.double_pendulum.build()
     record = {name: name for name in ("u_dot", "motion_forces", "momentum", "mass_center", "motion_power", "reactions")}

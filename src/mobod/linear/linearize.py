@@ -56,7 +56,8 @@ def linearize(
         `calc_parameter_derivatives` takes. Every mobility unless given.
     outputs : sequence, or mapping by name, optional
         Measures; callables of a state at ACCELERATION that return a number or an array; names of recorded quantities, such as
-        ``"kinetic_energy"`` or ``"q.crank"``; stations ``(body, station)``, whose locations in Ground they are. The state itself unless given.
+        ``"kinetic_energy"`` or ``"q.crank"``; stations ``(body, station)``, whose locations in Ground they are. The state
+        itself unless given.
     independent : bool
         Whether states are reduced to those that constraints, locks and motions leave independent. Dependent states then
         follow inputs such as a rod's length, too.

@@ -52,6 +52,13 @@ def kinds_of_coordinates(trajectory: Trajectory) -> dict[str, str]:
     return _by_names(trajectory, trajectory.coordinate_names, kinds_of_q)
 
 
+def numbers_of_quaternions(trajectory: Trajectory) -> set[str]:
+    """The coordinates that are numbers of quaternions; none without a system."""
+    return set(
+        _by_names(trajectory, trajectory.coordinate_names, lambda *of: ["" if kind else "q" for kind in kinds_of_q(*of)])
+    )
+
+
 def kinds_of_speeds(trajectory: Trajectory) -> dict[str, str]:
     """Of each speed whether it is an angular one; of none, where no system is known."""
     return _by_names(trajectory, trajectory.speed_names, kinds_of_u)

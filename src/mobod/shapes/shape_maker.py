@@ -337,12 +337,13 @@ class ShapeMaker:
             # I_x = m (b^2 + c^2) / 5, and so on round, solved for a, b and c
             radii = np.sqrt(np.maximum(2.5 * (moments.sum() - 2.0 * moments) / link.mass, 0.0))
             X[:3, :3] = axes * np.linalg.det(axes)
-            alone = link.parent == 0 and not self._joints[body]
+            alone = link.parent == 0 and not self._joints[body] and not len(link.held)
             radii *= min(1.0, (0.6 if alone else 0.05) * self.size / max(float(radii.max()), 1e-300))
-        self._add(body, decoration.Ellipsoid(np.maximum(radii, 1.5 * self._radius)), X, self._color(body))
+        ellipsoid = decoration.Ellipsoid(np.maximum(radii, 1.5 * self._radius))
+        self._add(body, ellipsoid, X, self._color(body), self._choose_resolution(ellipsoid.calc_mesh(COARSE)[0]))
 
-    def _add(self, body: int, geometry: decoration.Decoration, X: Array, color: Rgb) -> None:
-        vertices, triangles = geometry.calc_mesh(min(self._resolution, max(0.7, 0.5 * self._resolution)))
+    def _add(self, body: int, geometry: decoration.Decoration, X: Array, color: Rgb, finest: float = 0.7) -> None:
+        vertices, triangles = geometry.calc_mesh(min(self._resolution, max(finest, 0.5 * self._resolution)))
         self.surfaces.append(Surface(body, _move(X, vertices), triangles, color))
 
     def _color(self, body: int) -> Rgb:

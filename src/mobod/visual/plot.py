@@ -16,7 +16,14 @@ from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
-from ..shapes.coordinate_kinds import check_units, described, kinds_of_coordinates, kinds_of_speeds, unit_of
+from ..shapes.coordinate_kinds import (
+    check_units,
+    described,
+    kinds_of_coordinates,
+    kinds_of_speeds,
+    numbers_of_quaternions,
+    unit_of,
+)
 from ..shapes.poses import calc_poses
 from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_center, find_close_view, find_view
@@ -221,7 +228,10 @@ def _draw_coordinates(axes: Axes, trajectory: Trajectory, named: list[int], unit
     _label(axes, f"coordinates{which}", trajectory, pad=6.0 + 72.0 * LINE * math.ceil(len(named) / columns))
     axes.set_xlabel(f"time{units['time']}")
     if not all(lengths):
-        angles.set_ylabel("angle (rad)", fontsize=8, labelpad=3)
+        turns = numbers_of_quaternions(trajectory)
+        others = count - sum(lengths) > len(turns)
+        what = ", ".join(["angle (rad)"] * others + ["quaternion"] * bool(turns))
+        angles.set_ylabel(what, fontsize=8, labelpad=3)
     if any(lengths):
         aside = ", broken" if along is not angles else ""
         along.set_ylabel(f"length{units['length']}{aside}", fontsize=8, labelpad=3)
