@@ -571,7 +571,7 @@ def test_reporters_beside_an_implicit_method_leave_states_in_the_compiled_loop(e
     ensemble = mb.Ensemble(system, 4, state=state, threads=2)
     ensemble.u = ensemble.u + np.linspace(0.0, 0.2, 4)[:, None]
     ensemble.time = [0.0, 0.0, 0.02, 0.1]
-    expected, singles = [], []
+    singles = []
     for i in range(4):
         start = ensemble.get_state(i)
         singles.append(
