@@ -83,7 +83,7 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
     system = state.system
     settings = integrator
     lends = lends_states(state)
-    if (system.is_interpreted or system.forces_in_python) and not lends:
+    if (system.is_interpreted or system.forces_in_python or system.measures_in_python) and not lends:
         parts = system.parts_in_python
         return Reason(f"parts of this system are in Python ({_named(parts) or 'measures'})", _COMPILE)
     if type(settings).kernel not in METHODS or not _steps_in_lanes(state, settings):
@@ -227,7 +227,7 @@ class LaneRuns:
         self.watched, self.pools = self._witnesses(state, integrator, in_lanes)
         system = state.system
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
-        self.lends = bool(system.forces_in_python or self._in_python)
+        self.lends = bool(system.forces_in_python or system.measures_in_python or self._in_python)
         self.calls_python = system.calls_back or self.lends
         self.holds = holds or controller is not None
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.

@@ -10,7 +10,7 @@ from ..state.subsystem import Subsystem
 from ..value.stage import Stage
 from . import _store
 from ._custom_compiled import CompiledFunctions, OfCompiledFunctions
-from .base import Measure, NotCompiled, check_shape
+from .base import Measure, check_shape
 from .custom_implementation import HOOKS, CustomImplementation
 from .program import Program
 
@@ -92,26 +92,32 @@ class Custom(Measure):
         """Begin anew: the user's `CustomImplementation.initialize` is called with this state."""
         self._need_model(state, "initialize")
         self.implementation.initialize(state)
-        _store.part(self._need_subsystem(), state).variables[self._begun].value = True
+        if self._has_own("initialize"):
+            _store.part(self._need_subsystem(), state).variables[self._begun].value = True
 
     # ------------------------------------------------------------------------------------------ for the base class
 
     def _calc(self, state: State, deriv_order: int) -> Any:
-        owner = type(self.implementation).__name__
-        if deriv_order >= self.implementation.get_num_cache_entries():
-            value = self.implementation.get_uncached_value(state, deriv_order)
-            return self._given(self._computed(value, f"get_uncached_value of {owner}, in"))
-        subsystem = self.subsystem
-        if subsystem is None or deriv_order >= len(self._places):  # nowhere to keep it
-            value = self.implementation.calc_cached_value(state, deriv_order)
-            return self._given(self._computed(value, f"calc_cached_value of {owner}, in"))
-        resources, place = state.upd_resources(), self._places[deriv_order]
+        subsystem, kept = self.subsystem, min(self.implementation.get_num_cache_entries(), len(self._places))
+        if subsystem is None or deriv_order >= kept:  # nowhere to keep it
+            return self.calc_anew(state, deriv_order)
+        owner, place = type(self.implementation).__name__, self._places[deriv_order]
+        resources = state.upd_resources()
         entry = resources.part(subsystem.subsystem_index).entries[place]
         if not resources.is_realized(state, subsystem.subsystem_index, place):
             value = self.implementation.calc_cached_value(state, deriv_order)
             entry.value = self._computed(value, f"calc_cached_value of {owner}, in").copy()
             resources.mark(state, subsystem.subsystem_index, place)
         return self._given(entry.value)
+
+    def calc_anew(self, state: State, deriv_order: int) -> Any:
+        """The value or a derivative by the user's object, of which nothing is kept."""
+        kept = deriv_order < self.implementation.get_num_cache_entries()
+        method = "calc_cached_value" if kept else "get_uncached_value"
+        value = getattr(self.implementation, method)(state, deriv_order)
+        if type(value) is float and self._shape == ():
+            return value
+        return self._given(self._computed(value, f"{method} of {type(self.implementation).__name__}, in"))
 
     def count_derivatives(self, seen: frozenset[int]) -> int:
         return int(self.implementation.get_num_time_derivatives())
@@ -141,10 +147,13 @@ class Custom(Measure):
             _store.allocate_entry(subsystem, state, max(self.depends_on(order), Stage.TOPOLOGY), None)
             for order in range(self.implementation.get_num_cache_entries())
         ]
-        self._begun = _store.allocate_variable(subsystem, state, Stage.REPORT, False)
+        if self._has_own("initialize"):
+            self._begun = _store.allocate_variable(subsystem, state, Stage.REPORT, False)
         self.implementation.realize_measure_topology(state)
 
     def has_begun(self, state: State) -> bool:
+        if not self._has_own("initialize"):  # which has nothing to do
+            return True
         return bool(_store.part(self._need_subsystem(), state).variables[self._begun].value)
 
     def begin(self, state: State) -> None:
@@ -153,7 +162,7 @@ class Custom(Measure):
     def write_value(self, program: Program, order: int) -> int:
         functions = self.implementation
         if not isinstance(functions, OfCompiledFunctions):
-            raise NotCompiled(self)
+            return program.call_python(self, order)
         bodies = [body.index for body in (*functions.bodies, *functions.mobilizers)]
         return program.call(functions.routines[order], *bodies, program.keep(functions.parameters), results=self.default.size)
 

@@ -7,19 +7,23 @@ another part of the system is in Python.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.scalar import store
-from ..compiling import Routine, generic
+from ..compiling import Callback, Routine, generic
 from ..tree import measures as run
 from ..tree.tree import Tree
 from ..value.overriding import holds_for
 from ..value.stage import Stage
+from ._in_python import callback_of
 from .base import Measure, NotCompiled
 from .constant import operation as constant
 from .routines import by_address, result
+
+if TYPE_CHECKING:
+    from .custom import Custom
 
 
 @generic
@@ -62,7 +66,10 @@ class Program:
         self._integers: list[int] = []
         self._numbers: list[float] = []
         self._num_values = 0
-        self._routines: list[Routine] = []
+        #: Whether Python may compute measures, and those that it does.
+        self.takes_python = True
+        self.in_python: list[Measure] = []
+        self._routines: list[Routine | Callback] = []
         #: The places of those that are called since `begin_values`, or for rates.
         self.wanted: set[int] = set()
         #: Where results of measures, and of their derivatives, are; anew in each run.
@@ -120,11 +127,12 @@ class Program:
         first = run.WIDTH * len(self._rows)
         code = [x for which, at, out in self._rows for x in (which, first + at, out)] + self._integers
         sizes = self._num_values, self._memory_size, self._rings, self._history_size
+        tree.calls_with_states = tree.calls_with_states or bool(self.in_python)
         tree.take_measures(code, self._numbers, self._runs, *sizes, self._routines, self._num_rate_routines)
 
     def begin_values(self) -> int:
         """From here on `value_of` adds operations after all that steps need; the number of the first."""
-        self._found, self.wanted = {}, set(range(self._num_rate_routines))
+        self._found, self.wanted, self.takes_python = {}, set(range(self._num_rate_routines)), False
         return len(self._rows)
 
     @property
@@ -174,7 +182,7 @@ class Program:
         self._numbers += np.concatenate([np.ravel(np.asarray(one, np.float64)) for one in numbers]).tolist()
         return first
 
-    def call(self, routine: Routine, *integers: int, results: int = 0) -> int:
+    def call(self, routine: Routine | Callback, *integers: int, results: int = 0) -> int:
         """Add an operation with n results; the place of the first."""
         if routine not in self._routines:
             self._routines.append(routine)
@@ -185,6 +193,14 @@ class Program:
         self._integers += integers
         self._num_values += results
         return out
+
+    def call_python(self, one: Custom, order: int) -> int:
+        """Add the call of a measure that Python computes; the place of the result."""
+        if not self.takes_python or one.takes_part() or one.depends_on(order) > Stage.ACCELERATION:
+            raise NotCompiled(one)
+        if one not in self.in_python:
+            self.in_python.append(one)
+        return self.call(callback_of(one, order, self.limit), results=one.default.size)
 
     def constant(self, value: Any, n: int) -> int:
         """The place of n constant numbers."""

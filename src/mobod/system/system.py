@@ -54,7 +54,7 @@ class MultibodySystem(Differentiable):
         """
         all_forces begin_measures calls_back calls_python calls_with_states compiles_measures compute
         custom_motions event_handlers
-        event_reporters explain forces_in_python
+        event_reporters explain forces_in_python measures_in_python
         force_subsystems
         interpret_for_contacts interprets invalidate_topology is_interpreted lines_of_functions
         may_slide needs_states owner_of parts_apart parts_in_python plain_routine
@@ -74,6 +74,7 @@ class MultibodySystem(Differentiable):
         self._topology_realized = False
         self._trees: dict[bool, Tree] = {}
         self.forces_in_python: list[Any] = []
+        self.measures_in_python: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
         self._interpreted_constraints: list[Constraint] = []
         self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own

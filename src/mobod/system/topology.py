@@ -44,6 +44,7 @@ class HasTopology(HasEvents):
     may_slide: bool
     _has_callbacks: bool
     forces_in_python: list[Any]
+    measures_in_python: list[Any]
     _interpreted_bodies: list[MobilizedBody]
     _interpreted_constraints: list[Constraint]
     _hooked: dict[int, list[int]]
@@ -98,7 +99,7 @@ class HasTopology(HasEvents):
         """
         matter = self.get_matter_subsystem()
         tree = self.tree_for(matter.default_use_euler_angles)
-        self.compiles_measures, self._has_callbacks = False, tree.calls_python
+        self.compiles_measures, self.measures_in_python, self._has_callbacks = False, [], tree.calls_python
         self.forces_in_python = [force for force in self.all_forces() if force.implementation is not None]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
         self._hooked = {
@@ -162,7 +163,7 @@ class HasTopology(HasEvents):
         if program is None:
             return False
         program.give_to(tree)
-        self.compiles_measures = True
+        self.compiles_measures, self.measures_in_python = True, program.in_python
         return True
 
     def program_of(self, tree: Tree) -> Program:
@@ -291,6 +292,7 @@ class HasTopology(HasEvents):
         """The parts whose Python takes part in realizing states."""
         found: list[Any] = [
             *self.forces_in_python,
+            *self.measures_in_python,
             *self._interpreted_bodies,
             *self._interpreted_constraints,
             *self.custom_motions,
@@ -322,7 +324,7 @@ class HasTopology(HasEvents):
     @property
     def calls_with_states(self) -> bool:
         """True if Python is given states while they are realized: ensembles then take them one by one."""
-        return self.is_interpreted or self.may_slide or bool(self.forces_in_python)
+        return self.is_interpreted or self.may_slide or bool(self.forces_in_python or self.measures_in_python)
 
     @property
     def calls_python(self) -> bool:
@@ -336,4 +338,4 @@ class HasTopology(HasEvents):
     @property
     def calls_back(self) -> bool:
         """True if it does so in each state, and not only where contacts slide."""
-        return self.is_interpreted or self._has_callbacks or bool(self.forces_in_python)
+        return self.is_interpreted or self._has_callbacks or bool(self.forces_in_python or self.measures_in_python)

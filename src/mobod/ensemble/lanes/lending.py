@@ -132,6 +132,15 @@ class Lender:
             state.force_cache.clear()
         return state
 
+    def lend_at(self, lane: int, stage: Stage, back: float = 0.0) -> State:
+        """The state of a lane, realized to a *stage*, VELOCITY or above."""
+        state = self.lend(lane, back)
+        if stage > VELOCITY:
+            if self._held:
+                raise ModelError(f"Stage.{stage.name} is not known to Python in lanes where forces are held")
+            state.system.realize(state, stage)
+        return state
+
     def add_forces(self, lane: int) -> None:
         """Add the forces that a state has been given to those of its lane."""
         if self._add is None:
@@ -157,27 +166,20 @@ class Lender:
                 continue
             value = rate = np.nan
             try:
-                if not (self._held and one.stage > Stage.VELOCITY):
-                    back = (_DIFFERENCE * sizes[lane] or _FIRST_DIFFERENCE) if wanted[lane] > 1.0 else 0.0
-                    value, rate = self._value_and_rate(one, lane, back)
+                back = (_DIFFERENCE * sizes[lane] or _FIRST_DIFFERENCE) if wanted[lane] > 1.0 else 0.0
+                value, rate = self._value_and_rate(one, lane, back)
             except Exception:  # the run alone asks again, and tells
                 value = np.nan
             found[lane], found[LANES + lane] = value, rate
 
     def _value_and_rate(self, one: Watched, lane: int, back: float) -> tuple[float, float]:
-        state = self._realized(one, lane, 0.0)
+        state = self.lend_at(lane, one.stage)
         value = _float(one, state)
         if back == 0.0:
             return value, np.nan
         if one.rate is not None:
             return value, one.rate(state)
-        return value, (value - _float(one, self._realized(one, lane, back))) / back
-
-    def _realized(self, one: Watched, lane: int, back: float) -> State:
-        state = self.lend(lane, back)
-        if one.stage > Stage.VELOCITY:
-            state.system.realize(state, one.stage)
-        return state
+        return value, (value - _float(one, self.lend_at(lane, one.stage, back))) / back
 
 
 def watching(watched: Sequence[Watched]) -> Callback:
