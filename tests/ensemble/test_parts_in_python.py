@@ -191,3 +191,78 @@ def test_a_witness_in_python_that_reads_what_a_measure_remembers_stops_each_stat
         assert np.array_equal(motions[i].time, alone.time) and np.array_equal(motions[i].q, alone.q)
         assert len(motions[i].events) == len(alone.events)
         assert i > 1 or len(alone.events) == i
+
+
+@pytest.mark.parametrize("stage", [mb.Stage.POSITION, mb.Stage.DYNAMICS, mb.Stage.ACCELERATION])
+def test_measures_of_functions_of_states_are_remembered_in_lanes_as_of_one_alone(stage, close):
+    system, _ = mb.examples.double_pendulum.build()
+    matter, gravity = system.matter, system.all_forces()[0]
+
+    def function(state):
+        pushed = gravity.get_magnitude(state) if stage > mb.Stage.POSITION else 1.0
+        return pushed * state.q[1] + (state.u_dot[0] if stage is mb.Stage.ACCELERATION else 0.0)
+
+    one = mb.measure.Function(matter, function, stage)
+    measures = [mb.measure.Integrate(matter, one), mb.measure.Delay(matter, one, 0.05), mb.measure.Maximum(matter, one)]
+    ensemble = mb.Ensemble(system, 9, state=system.realize_topology(), threads=1)
+    ensemble.set_each(gravity.set_magnitude, np.linspace(8.0, 11.0, 9))
+    ensemble.q, ensemble.u = np.linspace(-0.5, 0.5, 18).reshape(9, 2), np.linspace(1.0, -1.0, 18).reshape(9, 2)
+    starts = [ensemble.get_state(i) for i in range(9)]
+    motions = ensemble.simulate(0.3, accuracy=1e-5)
+    assert motions.statistics["in_lanes"].all()
+    for _ in range(3):
+        ensemble.step(0.01, accuracy=1e-5)
+    ensemble.realize()
+    values = [ensemble.get_measures(one) for one in measures]
+    for i, start in enumerate(starts):
+        method = mb.integrator.RungeKuttaMerson(system, accuracy=1e-5)
+        stepper = mb.TimeStepper(system, method)
+        stepper.initialize(start)
+        stepper.step_to(0.3)
+        for _ in range(3):
+            stepper.step(0.01)
+        for one, found in zip(measures, values, strict=True):
+            close(found[i], one.get_value(stepper.state), 1e-7)
+
+
+def test_an_error_of_a_function_of_states_ends_one_state():
+    system, _ = mb.examples.double_pendulum.build()
+
+    def fails(state):
+        if state.q[0] > 1.0:
+            raise ZeroDivisionError("too far")
+        return 1.0
+
+    mb.measure.Integrate(system.matter, mb.measure.Function(system.matter, fails, mb.Stage.TIME))
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology(), threads=1)
+    ensemble.q, ensemble.u = [(0.1, 0.0), (0.9, 0.0), (0.2, 0.0)], [(0.0, 0.0), (9.0, 0.0), (0.0, 0.0)]
+    motions = ensemble.simulate(0.1, report_interval=0.1, accuracy=1e-5)
+    assert motions.failed.tolist() == [False, True, False]
+    assert "too far" in motions.failures[1].reason
+
+
+def test_parts_in_python_read_the_parameters_of_the_state_that_they_are_lent():
+    system, _ = mb.examples.double_pendulum.build()
+    gravity = system.all_forces()[0]
+
+    class Lift(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            mobility_forces[1] += 0.1 * gravity.get_magnitude(state)
+
+    class Note(mb.event.When):
+        seen = []
+
+        def handle_event(self, state, accuracy):
+            self.seen.append(gravity.get_magnitude(state))
+
+    mb.force.Custom(system.forces, Lift())
+    system.add_event_handler(Note(lambda state: state.time - 0.01 * gravity.get_magnitude(state)))
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology(), threads=1)
+    ensemble.set_each(gravity.set_magnitude, [8.0, 9.0, 10.0])
+    starts = [ensemble.get_state(i) for i in range(3)]
+    motions = ensemble.simulate(0.2, accuracy=1e-6)
+    assert motions.statistics["in_lanes"].all() and sorted(Note.seen) == [8.0, 9.0, 10.0]
+    for i, start in enumerate(starts):
+        alone = mb.simulate(system, start, 0.2, accuracy=1e-6)
+        np.testing.assert_allclose(motions[i].q[-1], alone.q[-1], atol=1e-9)
+        np.testing.assert_allclose(motions[i].events["time"], alone.events["time"], atol=1e-8)

@@ -57,7 +57,7 @@ def swinging(*more):
 
 def in_python(system, measures):
     """Something that only Python can remember; no z, as steps depend on how many there are."""
-    measure.Maximum(system.matter, measure.Function(system.matter, lambda state: 0.0, Stage.TIME))
+    measure.Maximum(system.matter, measure.Variable(system.matter, Stage.DYNAMICS, 0.0))
 
 
 def stepped(system, state, times=(0.0, 0.333, 1.0), integrator=mb.integrator.RungeKuttaMerson, **settings):
@@ -185,7 +185,6 @@ def test_angles_in_place_of_quaternions_keep_what_is_remembered():
 
 def test_what_cannot_be_compiled_is_left_to_python():
     for make in (
-        lambda m: measure.Delay(m, measure.Function(m, lambda state: state.time, Stage.TIME), 0.1),
         lambda m: measure.Maximum(m, measure.Variable(m, Stage.DYNAMICS, 1.0)),
         lambda m: measure.Integrate(m, measure.Constant(None, 2.0)),
     ):
@@ -193,6 +192,72 @@ def test_what_cannot_be_compiled_is_left_to_python():
         make(system.matter)
         system.realize_topology()
         assert system.is_interpreted
+
+
+class Rates(measure.CustomImplementation):
+    """Accelerations and speeds, kept in states until these change."""
+
+    def get_depends_on_stage(self, deriv_order):
+        return Stage.ACCELERATION
+
+    def calc_cached_value(self, state, deriv_order):
+        return state.u_dot + state.u
+
+
+def of_the_state(system, stage):
+    """A function of the state that needs a stage."""
+    lower = system.matter.bodies["lower"]
+    return {
+        Stage.TIME: lambda state: state.time * state.q[1],
+        Stage.POSITION: lambda state: float(lower.get_body_origin_location(state)[0]),
+        Stage.VELOCITY: lambda state: float(lower.get_body_velocity(state)[1, 0]),
+        Stage.DYNAMICS: lambda state: float(system.get_rigid_body_forces(state)[1, 1, 1]) * state.q[0],
+        Stage.ACCELERATION: lambda state: float(state.u_dot[0]),
+    }[stage]
+
+
+@pytest.mark.parametrize("stage", [Stage.TIME, Stage.POSITION, Stage.VELOCITY, Stage.DYNAMICS, Stage.ACCELERATION])
+def test_functions_of_states_are_called_by_compiled_steps(stage):
+    found = []
+    for interpreted in (False, True):
+        system, _ = mb.examples.double_pendulum.build()
+        matter = system.matter
+        one = measure.Function(matter, of_the_state(system, stage), stage)
+        two = measure.Custom(matter, Rates(), shape=(2,))
+        measures = [measure.Integrate(matter, one), measure.Integrate(matter, two), measure.Delay(matter, one, 0.03)]
+        measures += [measure.Maximum(matter, one), measure.SampleAndHold(matter, two, 0.1), measure.Differentiate(matter, one)]
+        if interpreted:
+            measure.Maximum(matter, measure.Variable(matter, Stage.DYNAMICS, 0.0))
+        state = _start(system)
+        assert system.is_interpreted is interpreted and system.measures_in_python == ([] if interpreted else [one, two])
+        found.append([values(measures, s.state) for s in stepped(system, state, accuracy=1e-6)])
+        found[-1].append(values(measures, next(stepped(system, state, (0.2,), mb.integrator.BDF, accuracy=1e-6)).state))
+    assert_allclose(found[0], found[1], rtol=1e-11, atol=1e-11)
+
+
+def test_an_error_in_a_function_of_the_state_is_raised_at_the_last_good_state():
+    system, _ = mb.examples.double_pendulum.build()
+
+    def fails(state):
+        if state.time > 0.3:
+            raise ZeroDivisionError("too late")
+        return state.time
+
+    way = measure.Integrate(system.matter, measure.Function(system.matter, fails, Stage.TIME))
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, max_step_size=0.05))
+    stepper.initialize(_start(system))
+    with pytest.raises(ZeroDivisionError, match="too late"):
+        stepper.step_to(1.0)
+    assert 0.2 < stepper.time <= 0.3
+    assert_allclose(way.get_value(stepper.state), 0.5 * stepper.time**2, atol=1e-12)
+
+
+@pytest.mark.parametrize("act", [lambda state: setattr(state, "u", state.u), lambda state: state.system.realize(state)])
+def test_a_function_of_the_state_that_changes_or_realizes_it_is_refused(act):
+    system, _ = mb.examples.double_pendulum.build()
+    measure.Integrate(system.matter, measure.Function(system.matter, lambda state: act(state) or 0.0, Stage.DYNAMICS))
+    with pytest.raises(mb.StageError, match="function_0"):
+        system.realize(_start(system))
 
 
 def test_a_measure_that_allocates_leaves_all_to_python():
@@ -226,7 +291,7 @@ def test_a_changed_measure_is_compiled_anew():
         constant.set_value(slope)
         *_, stepper = stepped(system, system.realize_topology(), (0.5,))
         assert_allclose(way.get_value(stepper.state), 0.5 * slope)
-    measure.Integrate(matter, measure.Function(matter, lambda state: 1.0, Stage.TIME))
+    measure.Integrate(matter, measure.Constant(None, 1.0))
     *_, stepper = stepped(system, system.realize_topology(), (0.5,))
     assert system.is_interpreted
     assert_allclose(way.get_value(stepper.state), 0.5 * slope)

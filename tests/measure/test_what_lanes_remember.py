@@ -26,7 +26,7 @@ def late_pendulum(how, interpreted=False, delay=0.1, **options):
     late.set_can_use_current_value("look" in how)
     total = measure.Integrate(matter, late)
     if interpreted:
-        measure.Integrate(matter, measure.Function(matter, lambda state: 1.0, Stage.TIME))
+        measure.Integrate(matter, measure.Constant(None, 1.0))
     state = system.realize_topology()
     assert system.is_interpreted is interpreted
     state.q, state.u = (0.3, 0.4), (1.0, 2.0)

@@ -32,7 +32,7 @@ def test_a_witness_of_a_state_has_a_line_and_one_of_a_coordinate_has_none():
     assert watcher.startswith("interpreted: Watcher") and "what get_value returns" in watcher
 
 
-def test_the_measure_because_of_which_python_computes_all_is_named():
+def test_measures_that_python_computes_in_each_step_are_named():
     system, _ = mb.examples.double_pendulum.build()
     matter = system.matter
     angle = mb.measure.Coordinate(matter, matter.bodies["lower"])
@@ -42,5 +42,11 @@ def test_the_measure_because_of_which_python_computes_all_is_named():
     speed = mb.measure.Function(matter, lambda state: state.u[0], mb.Stage.VELOCITY, name="speed")
     mb.measure.Integrate(matter, speed, mb.measure.Constant(matter, 0.0))
     system.realize_topology()
+    assert not system.is_interpreted
+    (line,) = interpreted_lines(system)
+    assert "speed" in line and line.endswith("is a function of a State; measure.Custom of numbers would compile")
+    mb.measure.Maximum(matter, mb.measure.Variable(matter, mb.Stage.DYNAMICS, 1.0, name="target"))
+    system.realize_topology()
+    assert system.is_interpreted
     lines = interpreted_lines(system)
-    assert len([one for one in lines if "measures are computed by Python, as" in one and "speed" in one]) == 1
+    assert len([one for one in lines if "measures are computed by Python, as" in one and "target" in one]) == 1

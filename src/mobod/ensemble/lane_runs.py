@@ -416,7 +416,8 @@ class LaneWorker:
         single.system.realize(single, Stage.INSTANCE)
         for name, array in plan.own.items():
             rows, columns = array.shape[1:3]
-            single.record.share(name, self.own_of_single[at : at + rows * columns].reshape(rows, columns))
+            one = single.own_fields[name] = self.own_of_single[at : at + rows * columns].reshape(rows, columns)
+            single.record.share(name, one)
             at += rows * columns
         if plan.own:
             for b in np.flatnonzero(single.field("massless")):

@@ -296,15 +296,15 @@ class Measure(Sealed):
         NotCompiled
             If there are none.
         """
-        raise NotCompiled
+        raise NotCompiled(self)
 
     def write_step(self, program: Program) -> None:
         """Write operations that find the rates of its z."""
-        raise NotCompiled
+        raise NotCompiled(self)
 
     def write_memory(self, program: Program) -> None:
         """Write operations that find, at the end of a step and where a run begins, what is remembered."""
-        raise NotCompiled
+        raise NotCompiled(self)
 
     def num_z(self) -> int:
         """Number of z that it has, whose rates `write_step` finds."""

@@ -24,14 +24,11 @@ def interpreted_lines(system: MultibodySystem) -> list[str]:
         system.lines_of_functions = _of_functions(system)
     lines = list(system.lines_of_functions)
     for part in system.parts_in_python:
-        if part in system.measures_in_python:
-            continue
         why = getattr(part, "why_interpreted", "")
-        lines.append(f"interpreted: {part!r} is computed by Python{f' ({why})' if why else ''}")
-    for one in system.measures_in_python:
-        lines.append(
-            f"interpreted: {one!r} is a function of a State, or a kind of your own; measure.Custom of numbers would compile"
-        )
+        if part in system.measures_in_python:
+            lines.append(f"interpreted: {part!r} is a function of a State; measure.Custom of numbers would compile")
+        else:
+            lines.append(f"interpreted: {part!r} is computed by Python{f' ({why})' if why else ''}")
     for owner in (*system.event_handlers, *system.event_reporters):
         if isinstance(owner, Triggered) and not is_watched_by_kernels(owner):
             what = repr(owner.witness) if isinstance(owner, When) else "what get_value returns"
@@ -43,7 +40,7 @@ def interpreted_lines(system: MultibodySystem) -> list[str]:
         try:
             system.program_of(system.tree_for(system.matter.default_use_euler_angles))
         except NotCompiled as error:
-            why = f", as {error.args[0]!r} is a function of a State, or a kind of your own" if error.args else ""
+            why = f", as {error.args[0]!r} is not of numbers that kernels know" if error.args else ""
             lines.append(f"interpreted: measures are computed by Python{why}; measure.Custom of numbers would compile")
     return list(dict.fromkeys(lines))
 
