@@ -110,3 +110,32 @@ def test_a_crank_passes_its_dead_points_as_explicit_matrices_say():
         system.project(other, 1e-10)
         udot, _ = closed_loops.kkt(system, other)
         assert_allclose(other.u_dot, udot, atol=1e-7 * max(1.0, np.abs(udot).max()))
+
+
+@pytest.mark.parametrize("angle", [0.03, 0.01, 0.003])
+def test_what_nearly_dependent_rows_leave_of_a_redundant_one_is_rounding(angle):
+    """Rows after each other that leave little are rounding many times that of W: a redundant one is to be dropped all the same.
+
+    Planes on a turning disk hold stations of a body that does not turn, so that what they want of accelerations contradicts.
+    """
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.3, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    disk = mb.mobilizer.Pin(matter.ground, body)
+    mb.motion.Steady(disk, 2.0)
+    mass = mb.mobilizer.Translation(matter.ground, body, X_PF=mb.Transform(mb.Rotation.about_axis(0.7, (1, 2, 3))))
+    c, s = np.cos(angle), np.sin(angle)
+    normals = [(1.0, 0.0, 0.0), (c, s, 0.0), (0.9 * c, np.sqrt(0.19) * c, s), (0.6, 0.0, 0.8)]
+    stations = [(0.3, 0.1, 0.2), (-0.2, 0.4, 0.1), (0.5, -0.3, 0.0), (0.1, 0.2, -0.6)]
+    for normal, station in zip(normals, stations, strict=True):
+        mb.constraint.PointInPlane(disk, normal, 0.1, mass, station)
+    state = system.realize_topology()
+    state.q, state.u = (0.4, 0.3, -0.2, 0.5), (2.0, 0.0, 0.0, 0.0)
+    system.realize(state)
+    free = state.copy()
+    for one in matter.constraints:
+        one.disable(free)
+    system.realize(free)
+    rows, errors = matter.calc_g(state)[:, 1:], matter.calc_constraint_acceleration_errors(state, free.u_dot)
+    expected = 1.3 * np.linalg.pinv(rows @ rows.T, rcond=1e-12, hermitian=True) @ errors
+    np.testing.assert_allclose(state.multipliers, expected, rtol=0.0, atol=1e-4 * np.abs(expected).max())

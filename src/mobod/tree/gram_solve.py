@@ -21,6 +21,9 @@ from . import constraint_paths
 REDUNDANT = 1e-11
 #: Errors that this explains, of bodies at a distance of one; frames are off by as much.
 ROUNDING = 3e-5
+#: Of a row, such a part of its scale is rounding, and of its square along a row before as much as of what was left of that one:
+#: both where at most such a part of its square is left.
+NOISE, FAINT = 1e-14, 1e-6
 #: It moves nothing if its square is at most this part of its scale (`constraint_paths`), whatever the masses are.
 IDLE = 1e-20
 #: How other right sides are solved: with a factor that is to be made anew, since some lanes have dropped rows, or the present
@@ -40,11 +43,14 @@ def factor(model: Record, g: int) -> Any:
     for j in range(m):
         square = load(model.gram, first + j * m + j, 0)
         scale = load(model.gram_inverse, rows + j, 0)
-        rest = square
+        rest, noise = square, NOISE * scale
         for k in range(j):
             x = load(model.gram, first + j * m + k, 0)
             rest = rest - x * x
+            noise = noise + x * x * load(model.gram_work, k, 0)
         least = where(IDLE * scale > REDUNDANT * square, IDLE * scale, REDUNDANT * square)
+        # what is left may be the rounding of rows before, of which hardly anything was left
+        least = where(rest <= FAINT * square, where(noise > least, noise, least), least)
         suspect = where(rest > least, where(rest <= REDUNDANT * scale, 1.0 + zero(rest), zero(rest)), zero(rest))
         if any_not_finite(where(suspect > 0.0, 1e308 + zero(rest), zero(rest)) * 1e308):
             # rest / (square / angle^2), of which the second is the square that the row would have if it moved all that it moves
@@ -56,6 +62,7 @@ def factor(model: Record, g: int) -> Any:
         inverse = where(rest > least, 1.0 / sqrt(where(rest > least, rest, 1.0 + zero(rest))), zero(rest))
         dropped = dropped + where(inverse > 0.0, zero(rest), where(scale < 0.0, zero(rest), 1.0 + zero(rest)))
         store(model.gram_inverse, rows + j, 0, inverse)
+        store(model.gram_work, j, 0, noise * inverse * inverse)
         store(model.gram, first + j * m + j, 0, rest * inverse)
         for i in range(j + 1, m):
             x = load(model.gram, first + i * m + j, 0)
