@@ -130,6 +130,24 @@ _up, _angle = np.arccos(1.0 - 2.0 * _i / len(_i)), np.pi * (1.0 + 5.0**0.5) * _i
 DIRECTIONS = np.stack([np.cos(_angle) * np.sin(_up), np.sin(_angle) * np.sin(_up), np.cos(_up)], axis=1)
 
 
+def least_overlap(shapes, poses, begin):
+    """The least h(n) near the best of DIRECTIONS and those of *begin*, by ever smaller cones about them."""
+    n = np.concatenate([DIRECTIONS, begin])
+    h = overlap(shapes, poses, n)
+    best = np.argsort(h)[:6]
+    n, h, spread, rng = n[best], h[best], 0.05, np.random.default_rng(0)
+    for _ in range(30):
+        near = n[:, None] + spread * rng.normal(size=(len(n), 40, 3))
+        near /= np.linalg.norm(near, axis=2)[:, :, None]
+        there = overlap(shapes, poses, near.reshape(-1, 3)).reshape(len(n), -1)
+        k = np.argmin(there, axis=1)
+        found = there[np.arange(len(n)), k]
+        better = found < h
+        n[better], h[better] = near[np.arange(len(n)), k][better], found[better]
+        spread *= 0.6
+    return h.min()
+
+
 def coals(coal, shape):
     """The shape in coal."""
     match shape:

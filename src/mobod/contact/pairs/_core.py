@@ -162,6 +162,12 @@ def is_smooth(core: Any) -> bool:
 
 
 @generic
+def is_polyhedron(core: Any) -> bool:
+    """True of a brick or a hull without a margin."""
+    return core[6] == 0.0 and not is_smooth(core)
+
+
+@generic
 def point_feature(model: Any, core: Any, d: Any, v: int) -> Any:
     """The support point along d as a POINT; *v* is a hull's vertex there."""
     kind, _, _, x, y, z, r = core

@@ -183,7 +183,7 @@ def nearest_on_torus(x: Any, ring: Any, tube: Any) -> Any:
 
 
 @generic
-def _on_segment(x: Any, a: Any, b: Any) -> Any:
+def on_segment(x: Any, a: Any, b: Any) -> Any:
     """The point of a segment that is nearest to x."""
     ab = vec3.sub(b, a)
     t = vec3.dot(vec3.sub(x, a), ab) / vec3.dot(ab, ab)
@@ -223,7 +223,7 @@ def nearest_on_hull(model: Any, first_integer: int, first_constant: int, x: Any)
                     b = constant3(model, first_constant + 3 * w)
                     if vec3.dot(vec3.cross(vec3.sub(b, a), m), vec3.sub(place, a)) > 0.0:
                         inside = False
-                        apart = vec3.sub(place, _on_segment(place, a, b))
+                        apart = vec3.sub(place, on_segment(place, a, b))
                         its = vec3.dot(apart, apart)
                         if its < square:
                             square, on_edge, from_vertex, to_vertex = its, True, v, w
@@ -233,7 +233,7 @@ def nearest_on_hull(model: Any, first_integer: int, first_constant: int, x: Any)
     o = 0.0 * x[0]
     if on_edge:
         a, b = constant3(model, first_constant + 3 * from_vertex), constant3(model, first_constant + 3 * to_vertex)
-        length, n = _from(x, _on_segment(x, a, b))
+        length, n = _from(x, on_segment(x, a, b))
         return length, n, _flat(x)
     m = constant3(model, planes + 4 * best)
     return vec3.dot(m, x) - constant3(model, planes + 4 * best + 1)[2], (m[0] + o, m[1] + o, m[2] + o), _flat(x)

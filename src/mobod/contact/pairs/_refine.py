@@ -18,8 +18,23 @@ from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..shape import CYLINDER, ELLIPSOID
-from ._core import _TINY, EDGE, FACE, POINT, bare3, bare9, edge_feature, end_of, face_feature, is_smooth, point_feature
+from ._clip import corner, num_corners
+from ._core import (
+    _TINY,
+    EDGE,
+    FACE,
+    POINT,
+    bare3,
+    bare9,
+    edge_feature,
+    end_of,
+    face_feature,
+    is_polyhedron,
+    is_smooth,
+    point_feature,
+)
 from ._curvature import goes_over
+from ._nearest import on_segment
 from ._rivals import ALIKE, WINDOW, is_alike, note
 from ._search import difference
 
@@ -199,20 +214,27 @@ def refine(
 
 @generic
 def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any) -> Any:
-    """The overlap h of two features along n; of a cylinder's side that crosses an edge, or a rim, the way that parts both.
+    """The overlap h of two features along n; of two polyhedra, or a cylinder's side that crosses an edge, or a rim, a way.
 
-    That is h where points a and b of both are h n apart. Beyond the ends of the side n bends on as its rim's, beyond those of
-    the edge as a corner's, and there this n counts no more: where a or b is s past an end the way is (h^2 + s^2)^(1/2), so that
-    it leaves the window, see `_rivals`, without a jump, as it gets longer than that of the others. So it does where a least
-    overlap of what is curved is about to end in none, as J gets less than h / 2.
+    It is that which parts both: h where points a and b of both are h n apart. Beyond the ends of the side n bends on as its
+    rim's, beyond those of the edge as a corner's, and there this n counts no more: where a or b is s past an end the way is
+    (h^2 + s^2)^(1/2), so that it leaves the window, see `_rivals`, without a jump, as it gets longer than that of the others.
+    So it does where a least overlap of what is curved is about to end in none, as J gets less than h / 2. Of polyhedra s is the
+    distance from the corner to the face, or of what edges have in common: the way is the distance to that face of the difference
+    of both. `search` finds all faces within the window by this, of others that depends on the order of both.
     """
     b = farthest(g, Rb, pb, vec3.neg(n))
     apart = vec3.sub(farthest(f, Ra, pa, n), b)
     h = vec3.dot(n, apart) + f[3] + g[3]
     if h > 0.0 and f[0] != FACE and g[0] != FACE and (f[0] == POINT or g[0] == POINT):
         h = h * sqrt(1.0 + 2.0 * WINDOW * (1.0 - goes_over(2.0 * _least_bending(f, g, Ra, Rb, n, vec3.dot(n, apart)) / h)))
+    if f[0] == FACE and is_polyhedron(A) and is_polyhedron(B):
+        return sqrt(h * h + _past_face(model, A, f, Ra, pa, b)) if h > 0.0 else h
+    if g[0] == FACE and is_polyhedron(A) and is_polyhedron(B):
+        return sqrt(h * h + _past_face(model, B, g, Rb, pb, vec3.add(b, apart))) if h > 0.0 else h
     side_a, side_b = A[0] == CYLINDER and f[0] == EDGE, B[0] == CYLINDER and g[0] == EDGE
-    if not ((side_a or side_b) and (f[0] == EDGE or A[0] == CYLINDER) and (g[0] == EDGE or B[0] == CYLINDER)):
+    edges = f[0] == EDGE and g[0] == EDGE and is_polyhedron(A) and is_polyhedron(B)
+    if not edges and not ((side_a or side_b) and (f[0] == EDGE or A[0] == CYLINDER) and (g[0] == EDGE or B[0] == CYLINDER)):
         return h
     e, u = vec3.cross(n, n), vec3.cross(n, n)
     if f[0] == EDGE:
@@ -226,12 +248,15 @@ def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: 
     # apart + s e - t u is along n
     k = -1.0 / vec3.dot(vec3.cross(e, u), n)
     square = h * h
-    if f[0] == EDGE:
-        s = _past(model, A, f, k * vec3.dot(vec3.cross(u, n), apart))
-        square = square + s * s
-    if g[0] == EDGE:
-        s = _past(model, B, g, k * vec3.dot(vec3.cross(e, n), apart))
-        square = square + s * s
+    s, t = k * vec3.dot(vec3.cross(u, n), apart), k * vec3.dot(vec3.cross(e, n), apart)
+    if edges:
+        square = square + _past_edges(_past(model, A, f, s), _past(model, B, g, t), vec3.dot(e, u))
+    elif f[0] == EDGE:
+        x = _past(model, A, f, s)[0]
+        square = square + x * x
+    if not edges and g[0] == EDGE:
+        x = _past(model, B, g, t)[0]
+        square = square + x * x
     return sqrt(square) if h > 0.0 else h
 
 
@@ -251,14 +276,56 @@ def _least_bending(f: Any, g: Any, Ra: Any, Rb: Any, n: Any, overlap: Any) -> An
 
 @generic
 def _past(model: Any, core: Any, edge: Any, s: Any) -> Any:
-    """The length by which what is s along an edge from its point is past either end."""
+    """What is s along an edge from its point: how far it is past either end, above zero past the far one, then from both."""
     low, high = -core[5], core[5]
     if core[0] != CYLINDER:
         x = vec3.dot(vec3.sub(end_of(model, core, edge, 0), edge[1]), edge[2])
         y = vec3.dot(vec3.sub(end_of(model, core, edge, 1), edge[1]), edge[2])
         low, high = min(x, y), max(x, y)
     if s > high:
-        return s - high
+        return s - high, s - low, s - high
     if s < low:
-        return low - s
-    return 0.0 * s
+        return s - low, s - low, s - high
+    return 0.0 * s, s - low, s - high
+
+
+@generic
+def _past_edges(s: Any, t: Any, c: Any) -> Any:
+    """The square of the distance between two crossed edges, seen along their normal, from `_past` of both and their cosine.
+
+    Of all x e - y u from the crossing, x and y within both edges, that is the least square of the length.
+    """
+    least = 0.0 * c
+    if s[0] != 0.0:
+        x, y = s[0], _between(c * s[0], t[2], t[1])
+        least = x * x + y * y - 2.0 * c * x * y
+    if t[0] != 0.0:
+        y, x = t[0], _between(c * t[0], s[2], s[1])
+        square = x * x + y * y - 2.0 * c * x * y
+        if s[0] == 0.0 or square < least:
+            least = square
+    return least
+
+
+@generic
+def _between(x: Any, low: Any, high: Any) -> Any:
+    return low if x < low else high if x > high else x
+
+
+@generic
+def _past_face(model: Any, core: Any, face: Any, R: Any, p: Any, x: Any) -> Any:
+    """The square of the distance between a point and a face, seen along its normal: 0 above it."""
+    x = mat33.transpose_mul_vec(R, vec3.sub(x, p))
+    m, flat, n = face[2], (1.0, 0.0), num_corners(model, core, face[4])
+    x = vec3.add_scaled(x, -vec3.dot(m, vec3.sub(x, face[1])), m)
+    least, beyond = 0.0 * x[0], False
+    a = corner(model, core, face[4], n - 1, flat)
+    for i in range(n):
+        b = corner(model, core, face[4], i, flat)
+        if vec3.dot(vec3.cross(vec3.sub(b, a), m), vec3.sub(x, a)) > 0.0:
+            apart = vec3.sub(x, on_segment(x, a, b))
+            square = vec3.dot(apart, apart)
+            if not beyond or square < least:
+                least, beyond = square, True
+        a = b
+    return least
