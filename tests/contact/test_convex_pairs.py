@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scenes import CONVEX, DIRECTIONS, SHAPES, Scene, coals, coals_distance, contact, overlap, random_pose
+from scenes import CONVEX, DIRECTIONS, SHAPES, Scene, coals, coals_distance, contact, least_overlap, overlap, random_pose
 
 import mobod as mb
 
@@ -22,18 +22,18 @@ def test_depth_is_the_least_overlap(first, second, rng):
     for _ in range(POSES):
         poses = poses_of(rng)
         points = scene.put(*poses)
-        least = overlap(scene.shapes, poses, DIRECTIONS).min()
         if len(points) == 0:
             continue
         touching += 1
+        least = least_overlap(scene.shapes, poses, points["normal"])
         depth, n = points["depth"].max(), points["normal"][0]
         assert abs(n @ n - 1.0) < 1e-14
         lies, angular = {"capsule", "cylinder"} & {first, second}, {first, second} <= ANGULAR
-        if lies or angular:
-            # each direction that overlaps as little has points, what lies across an edge leans where it is cut, what a polygon
-            # leaves of a cylinder's end is less deep, and so is what lies along a face beside edges that cross
-            assert depth > (0.5 if "capsule" in (first, second) else 0.9) * overlap(scene.shapes, poses, points["normal"]).min()
-        else:
+        # where a capsule lies across an edge it is cut there, along the face's normal, which is not quite the edge's; of others
+        # what deviates is the search for the least
+        assert depth > (0.995 if "capsule" in (first, second) else 0.9999) * least
+        if not (lies or angular):
+            # of these each direction that overlaps as little has points, which can lean, and a polygon can leave less of them
             assert (np.abs(points["normal"] - n) < 1e-14).all() and abs(overlap(scene.shapes, poses, n) - depth) < 1e-9
         # an edge has to be better by 5 % than a face of nearly the same normal, or the face is taken
         assert 0.95 * depth <= least + 1e-12
@@ -54,11 +54,11 @@ def test_it_is_coals(first, second, rng):
             continue
         depth, touching = points["depth"].max(), touching + 1
         same = (np.abs(points["depth"] + distance) < 1e-6).any()
-        alike += same or ("capsule" in (first, second) and 0.0 < -distance - depth < 0.02 * depth)
+        alike += same or ("capsule" in (first, second) and 0.0 < -distance - depth < 0.005 * depth)
         curved = {"cylinder", "ellipsoid"} & {first, second}
         # coal's EPA of curved bodies may end at more than the least overlap; with flat faces both know it exactly
-        # where a capsule goes over an edge, its face counts less depth, of 4,342 poses 16 by more than 0.5 %, 1.3 % at most
-        most = depth / 0.98 if "capsule" in (first, second) else depth * (1.0 + 1e-4)
+        # where a capsule goes over an edge, its face counts less depth
+        most = depth / 0.995 if "capsule" in (first, second) else depth * (1.0 + 1e-4)
         assert (same and 0.95 * depth <= -distance) or (curved and depth < -distance) or 0.95 * depth <= -distance <= most
     # of many-faced hulls a third of the edges that cross have a face's normal near, whose manifold bears with them, and a
     # capsule often lies across an edge
@@ -80,6 +80,16 @@ def test_swapped_it_is_the_same(first, second, rng):
                 assert np.abs(points[name] - sign * swapped[name]).max() < 1e-10
         elif len(points):
             assert abs(points["depth"].max() - swapped["depth"].max()) < 1e-9
+
+
+def test_which_directions_count_does_not_hang_on_the_order():
+    """A face of the difference of both that is within the window, whose nearest point is not, was found in one order alone."""
+    rng = np.random.default_rng([10518156, 1548301529])
+    for _ in range(3):
+        X, Y = poses_of(rng)
+    points, swapped = Scene(SHAPES["hull"], SHAPES["table"]).put(X, Y), Scene(SHAPES["table"], SHAPES["hull"]).put(Y, X)
+    assert len(points) == len(swapped) == 3
+    assert abs(points["depth"].max() - swapped["depth"].max()) < 1e-12
 
 
 @each_pair

@@ -220,8 +220,8 @@ def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: 
     rim's, beyond those of the edge as a corner's, and there this n counts no more: where a or b is s past an end the way is
     (h^2 + s^2)^(1/2), so that it leaves the window, see `_rivals`, without a jump, as it gets longer than that of the others.
     So it does where a least overlap of what is curved is about to end in none, as J gets less than h / 2. Of polyhedra s is the
-    distance from the corner to the face, or of what edges have in common: the way is the distance to that face of the difference
-    of both. `search` finds all faces within the window by this, of others that depends on the order of both.
+    distance of the corner from the face, or of the edges, seen along n: the way is the distance to that face of the difference
+    of both. `search` finds all that are within the window by this, and of others some, by the order of both.
     """
     b = farthest(g, Rb, pb, vec3.neg(n))
     apart = vec3.sub(farthest(f, Ra, pa, n), b)

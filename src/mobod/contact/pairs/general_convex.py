@@ -63,9 +63,9 @@ from ._rivals import ALIKE, ALIKE_FOUND, COLUMNS, ROWS, SHARE, choose, direction
 from ._search import guessed, search
 from ._side_by_side import side_by_side
 
-#: Where a capsule lies across the edge of a face it bears on that, as long as their normals have a cosine above this one, and
-#: what is over the face bears as much as the edge would: its cut there is the edge's contact.
-_FLAT = 0.99
+#: Where a capsule lies across the edge of a face it bears on that, in part from the first cosine between their normals on and
+#: whole from the second, and what is over the face bears as much as the edge would: its cut there is the edge's contact.
+_FLAT, _FLATTER = 0.9965, 0.9985
 #: The least cosine between the common normal of two edges, which decides, and a face that still bears in part.
 _TILTED = 0.995
 #: Of energies, the window in which rows of a face take over from the one deepest place: see `_leave`.
@@ -249,7 +249,7 @@ def _faces(
         part = rest * parts[i]
         if parts[i] > NO_SHARE and (begin == 0 or 2 * begin <= model.contact_points_size):
             its = faces[i], i < 2 if across else below == FACE_A, across, decides, crossing
-            begin, part = _on_face(model, pair, A, B, Ra, pa, Rb, pb, seen, its, begin, part)
+            begin, part = _on_face(model, pair, A, B, Ra, pa, Rb, pb, seen, n, its, begin, part)
         left = left + part
     return begin, left
 
@@ -282,7 +282,19 @@ def _faces_at(model: Any, core: Any, f: Any, d: Any) -> Any:
 
 @generic
 def _on_face(
-    model: Any, pair: Pair, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, its: Any, begin: int, rest: Any
+    model: Any,
+    pair: Pair,
+    A: Any,
+    B: Any,
+    Ra: Any,
+    pa: Any,
+    Rb: Any,
+    pb: Any,
+    seen: Any,
+    n: Any,
+    its: Any,
+    begin: int,
+    rest: Any,
 ) -> Any:
     """Rows of a face that bears the part *rest*, and the share of the one deepest place beside it.
 
@@ -294,7 +306,12 @@ def _on_face(
     R, p, edge = Ra if first else Rb, pa if first else pb, g if first else f
     core, other, sign = A if first else B, B if first else A, 1.0 if first else -1.0
     near = edge[4] % 4096 if across else edge[4]
-    count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, rest))
+    flat = rest
+    if not across and not decides:
+        flat = rest * goes_over((sign * vec3.dot(n, mat33.mul_vec(R, face[2])) - _FLAT) / (_FLATTER - _FLAT))
+        if flat <= NO_SHARE:
+            return begin, rest
+    count = bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (begin, flat))
     window = _ABOUT_ONE if across else _UP_TO_ONE
     if decides and other[6] > 0.0 and core[0] != CYLINDER:
         if count > begin:  # the cut itself is the edge's contact
