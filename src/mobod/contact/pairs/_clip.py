@@ -209,7 +209,8 @@ def _further(part: Any, off: Any, beyond: Any, run: Any, out: Any, begun: float)
 def clip_segment(model: Any, core: Any, which: int, lane: int, begun: float) -> Any:
     """Cut the segment between the first two corners as well: how many points are left, and which part of its length.
 
-    Then, for either end, by what a way of the segment takes from that part. An end is cut from *begun* on, see `_further`.
+    Then, for either end, by what a way of the segment takes from that part; and where the edges themselves cut it. An end is
+    cut from *begun* on, see `_further`.
     """
     rows, flat = model.contact_point, (1.0, 0.0)
     sides = num_corners(model, core, which)
@@ -220,6 +221,7 @@ def clip_segment(model: Any, core: Any, which: int, lane: int, begun: float) -> 
     x, y = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
     o = 0.0 * x[0]
     low, high = o, o
+    first, last = o, o
     off_low, off_high = (o, o, o), (o, o, o)
     along = vec3.sub(y, x)
     a = corner(model, core, which, sides - 1, flat)
@@ -228,18 +230,22 @@ def clip_segment(model: Any, core: Any, which: int, lane: int, begun: float) -> 
         out = vec3.cross(vec3.sub(b, a), m)
         dx, dy = vec3.dot(out, vec3.sub(x, a)), vec3.dot(out, vec3.sub(y, a))
         if dx > 0.0 and dy > 0.0:
-            return 0, o, off_low, off_high
+            return 0, o, off_low, off_high, (o, o)
         if dx > dy:
             low, off_low = _further(low, off_low, dx, dx - dy, out, begun)
+            if dx > first * (dx - dy):
+                first = dx / (dx - dy)
         elif dy > dx:
             high, off_high = _further(high, off_high, dy, dy - dx, out, begun)
+            if dy > last * (dy - dx):
+                last = dy / (dy - dx)
         a = b
     high = 1.0 - high
     if low > high:
-        return 0, o, off_low, off_high
+        return 0, o, off_low, off_high, (o, o)
     store3_lane(rows, 0, FORCE, lane, vec3.add_scaled(x, low, along))
     store3_lane(rows, 1, FORCE, lane, vec3.add_scaled(x, high, along))
-    return 2, high - low, off_low, off_high
+    return 2, high - low, off_low, off_high, (first, 1.0 - last)
 
 
 @generic
@@ -320,7 +326,7 @@ def _bearing(
             store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, v)))
             store_lane(rows, i, FORCE + 3, lane, 4.0 * i)
         here = FORCE
-        n, left, off_first, off_second = clip_segment(model, core, which, lane, 0.0)
+        n, left, off_first, off_second, _ = clip_segment(model, core, which, lane, 0.0)
     elif kind == CONVEX_HULL or kind == CYLINDER or (kind == BRICK and x * y * z > 0.0):
         its = face_feature(model, other, bare3(d), near)[4]
         n = num_corners(model, other, its)
@@ -348,7 +354,7 @@ def _bearing(
             return begin
         names = (0.0, 4.0) if sign > 0.0 else (8.0, 12.0)
         a, b = level - vec3.dot(m, x1) + r, level - vec3.dot(m, x2) + r
-        cut = (x1, x2), (a, b), left, (off_first, off_second), ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0)
+        cut = (x1, x2), (a, b), left, (off_first, off_second), ends_shares(a, b, left, 2.5 if r > 0.0 else 2.0), (a, b)
         return _bear_segment(model, pair, R, p, m, sign, r, cut, k, names, (False, MOST_LEAN))
     count, edge = begin, share
     if n > 0:
@@ -379,14 +385,19 @@ def cut_edge(model: Any, pair: Pair, face: Any, core: Any, other: Any, Q: Any, q
     for i in range(2):
         v = end_of(model, other, edge, i)
         store3_lane(rows, i, FORCE, lane, vec3.add(q, mat33.mul_vec(Q, (v[0] + o, v[1] + o, v[2] + o))))
-    n, left, off_first, off_second = clip_segment(model, core, face[4], lane, _BEGUN)
-    level, ends = vec3.dot(m, face[1]), (load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane))
+    level, x, y = vec3.dot(m, face[1]), load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
+    n, left, off_first, off_second, at = clip_segment(model, core, face[4], lane, _BEGUN)
+    ends = load3_lane(rows, 0, FORCE, lane), load3_lane(rows, 1, FORCE, lane)
     a, b = level - vec3.dot(m, ends[0]), level - vec3.dot(m, ends[1])
+    # what begins to be cut is so a little further within: as deep it is told to be as the edges leave it
+    rise = vec3.dot(m, vec3.sub(x, y))
+    told_a, told_b = level - vec3.dot(m, x) + at[0] * rise, level - vec3.dot(m, x) + at[1] * rise
+    told = told_a if told_a > a else a, told_b if told_b > b else b
     square, shares = o - 1.0, (o, o, o, o)
     if n > 0 and (a > 0.0 or b > 0.0):
         shares = ends_shares(a, b, left, 2.0)
         square = (shares[0] * a * a if a > 0.0 else o) + (shares[1] * b * b if b > 0.0 else o)
-    return square, (ends, (a, b), left, (off_first, off_second), shares)
+    return square, (ends, (a, b), left, (off_first, off_second), shares, told)
 
 
 @apart
@@ -415,15 +426,15 @@ def _bear_segment(
     *leans* says if a cut goes along an edge, so that its depth changes, and the most by which its force leans.
     """
     sharp, most = leans
-    ends, (a, b), left, off, (part_a, part_b, rise_a, rise_b) = cut
+    ends, (a, b), left, off, (part_a, part_b, rise_a, rise_b), told = cut
     slope = 0.0 * a
     if sharp and left > _LEAST_LEFT:  # what is round goes off an edge instead
         slope = (a - b) / left
     count, weight = k
     for i in range(2):
-        v, depth, part, way, rise = ends[0], a, part_a, off[0], rise_a + part_a * slope
+        v, depth, deep, part, way, rise = ends[0], a, told[0], part_a, off[0], rise_a + part_a * slope
         if i == 1:
-            v, depth, part, way, rise = ends[1], b, part_b, off[1], rise_b - part_b * slope
+            v, depth, deep, part, way, rise = ends[1], b, told[1], part_b, off[1], rise_b - part_b * slope
         if depth > 0.0 and part > NO_SHARE:
             g = lean(m, part, vec3.scale(rise, way), most)
             size = sqrt(vec3.dot(g, g))
@@ -434,9 +445,9 @@ def _bear_segment(
                 k = 1.0 / (r * force * force)
                 put_point(model, pair, count, point, n, depth, HERTZ, k, k, 0)
             else:
-                put_point(model, pair, count, point, n, depth, CORNER, 0.0, force, 0)
+                put_point(model, pair, count, point, n, deep, CORNER, 0.0, force * (depth / deep), 0)
             if sharp:  # the energy is that of the share alone
-                store_lane(model.contact_point, count, PART, pair[2], part / size)
+                store_lane(model.contact_point, count, PART, pair[2], part / size * (depth / deep))
             store_lane(model.contact_point, count, FEATURE, pair[2], names[i])
             count += 1
     return count

@@ -352,7 +352,7 @@ def _beside(
                 least, which = slope, i
         if least >= 2.0 * _LIES:
             return _leave(model, begin, count, pair[2], r, rest, window)
-    square, cut, left = zero, ((q, q), (zero, zero), zero, (q, q), (zero, zero, zero, zero)), rest
+    square, cut, left = zero, ((q, q), (zero, zero), zero, (q, q), (zero, zero, zero, zero), (zero, zero)), rest
     for turn in range(2):
         if turn == 1:
             begin, rest = _leave(model, begin, count, pair[2], r / (1.0 + gain / total), rest, window)
