@@ -276,7 +276,7 @@ def _least_bending(f: Any, g: Any, Ra: Any, Rb: Any, n: Any, overlap: Any) -> An
 
 @generic
 def _past(model: Any, core: Any, edge: Any, s: Any) -> Any:
-    """Past the ends of an edge, what is s along it from its point: past the nearer one or 0, then past the first, past the last."""
+    """Past the ends of an edge, what is s along it from its point: past the nearer one or 0; past the first; past the last."""
     low, high = -core[5], core[5]
     if core[0] != CYLINDER:
         x = vec3.dot(vec3.sub(end_of(model, core, edge, 0), edge[1]), edge[2])
