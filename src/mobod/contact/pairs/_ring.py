@@ -5,11 +5,21 @@ and n the normal there, minima of f are roots of
 
     g(t) = n . dc/dt,   from below to above zero
 
-which lie between some of SAMPLES places around the circle: two minima nearer to each other than a thirtieth of the circle
-can be taken for one. Each is a point of the contact; and so are, if they are inside the shape, the places a quarter, a half and
-three quarters of the circle from the deepest one, where no minimum is near: a ring that lies flat, or is around a rod that
-fills it, is as deep everywhere. Tangents of t are those of the root: dt = -dg / g'. Where g jumps instead, because the circle
-itself is inside a polyhedron, or deep in an ellipsoid, the tangents of a minimum are those of a fixed t, an approximation.
+which lie between places around the circle where the shape is near, of which a cubic says if g dips below or above zero between
+them. Each is a point of the contact. Two minima become one where the greatest f between them is theirs: with d_1 and d_2 the
+depths there and b the one between them, where it is above 0, all have the energy
+
+    U(d_1) + U(d_2) - U(b),   U of Hertz, about d^(5/2)
+
+so that a minimum comes and goes with no force. What is taken off is so from either one by how near the other is to it:
+
+    (d_2 - b) / (d_1 + d_2 - 2 b) of it from the first.
+
+Depths count from that of the place where all is least deep, if the whole ring is deep. Places a quarter, a half and three
+quarters of the circle from the deepest one are points, too, if they are inside the shape, the more the farther minima are: a
+ring that lies flat, or around a rod that fills it, is as deep everywhere. Tangents of t are those of the root, dt = -dg / g'.
+Where g jumps instead, because the circle itself is inside a polyhedron, or deep in an ellipsoid, the tangents of a minimum are
+those of a fixed t, an approximation.
 """
 
 from __future__ import annotations
@@ -18,17 +28,24 @@ from collections.abc import Callable
 from typing import Any
 
 from ...algebra import mat33, sym33, vec3
-from ...algebra.scalar import bare, load, scratch, sincos, store
+from ...algebra.scalar import bare, load, load_lane, scratch, sincos, sqrt, store, store_lane
 from ...compiling import Routine, generic
-from ..access import DIMENSIONS, Pair, narrow_phase, orientation, origin, three_of
+from ..access import DIMENSIONS, PART, SHAPE, Pair, narrow_phase, orientation, origin, three_of
 from . import _curvature
 from ._ball import put_ball
+from ._clip import NO_SHARE
 from ._core import bare3, bare9
 from .half_space_torus import ring_curvature
 
-SAMPLES = 64
-_MOST = 16
+SAMPLES, _FINE = 64, 4
+_MOST, _NODES = 16, 264
 _STEP, _TURN, _QUARTER = 0.09817477042468103, 6.283185307179586, 1.5707963267948966
+#: Of the circle's radius, what is told from none in g.
+_LEVEL = 1e-9
+#: Columns of contact_point for the depth of a place where f is least or greatest, and its angle.
+_DEEP, _ANGLE = 30, 31
+#: What stands for the distance of what is far.
+_FAR = 1e30
 
 
 @generic
@@ -58,19 +75,62 @@ def _narrow(bracket: Any, t: float, g: float) -> Any:
 
 
 @generic
-def _places_besides(found: Any, num: int, deepest: float) -> int:
-    """Add the quarters of the circle from the deepest place that no minimum is near; how many places there are then."""
-    least = num
-    for k in range(4):
-        t = deepest + k * _QUARTER
-        new = True
-        for i in range(least):
-            apart = abs(t - load(found, i, 0)) % _TURN
-            new = new and 0.5 * _QUARTER < apart < _TURN - 0.5 * _QUARTER
-        if new:
-            store(found, num, 0, t)
-            num += 1
-    return num
+def _dip(a: Any, b: Any) -> float:
+    """Between two places (t, f, g), where g of the cubic between them is nearest to zero; 0.0 if it does not get there."""
+    h, (t, f0, g0), (_, f1, g1) = b[0] - a[0], a, b
+    # g = g0 + s (p + s q), s from 0 to 1
+    m = 6.0 * (f1 - f0) / h
+    p, q = m - 4.0 * g0 - 2.0 * g1, 3.0 * (g0 + g1) - m
+    if q == 0.0:
+        return 0.0
+    s = -0.5 * p / q
+    if s <= 0.0 or s >= 1.0 or (g0 + 0.5 * s * p) * g0 > 0.0:
+        return 0.0
+    return t + s * h
+
+
+@generic
+def _node(nodes: Any, k: int) -> Any:
+    return load(nodes, k, 0), load(nodes, k, 1), load(nodes, k, 2)
+
+
+@generic
+def _shares(model: Any, lane: int, found: Any, num: int, k: int, least: Any) -> Any:
+    """Of force and energy at the minimum k, what is not another's: see above. *least* is the depth from which all count.
+
+    *found* are minima, and maxima, told by their sign, around the circle.
+    """
+    rows = model.contact_point
+    d = load_lane(rows, k, _DEEP, lane) - least
+    force, energy = 0.0 * d + 1.0, 0.0 * d + 1.0
+    for side in range(2):
+        step = 1 if side == 0 else num - 1
+        i, j = (k + step) % num, (k + 2 * step) % num
+        if load(found, i, 1) > 0.0 and load(found, j, 1) < 0.0 and j != k:
+            b = load_lane(rows, i, _DEEP, lane) - least
+            other = load_lane(rows, j, _DEEP, lane) - least
+            if bare(b) > 0.0 and bare(d) > bare(b) and bare(other) > bare(b):
+                r = b / d
+                taken = r * sqrt(r) * (other - b) / (d + other - 2.0 * b)
+                force, energy = force - taken, energy - taken * r
+    if force <= 0.0:
+        return 0.0 * d, 0.0 * d + 1.0
+    return force, energy / force
+
+
+@generic
+def _beside(model: Any, lane: int, found: Any, num: int, t: Any) -> Any:
+    """The share of a place that is no minimum: 0 where one is near, see `_shares`."""
+    share = 0.0 * t + 1.0
+    for i in range(num):
+        if load(found, i, 1) < 0.0:
+            apart = load_lane(model.contact_point, i, _ANGLE, lane) - t
+            apart = apart - _TURN * round(bare(apart) / _TURN)
+            if apart < 0.0:
+                apart = -apart
+            away = _curvature.goes_over(apart / (0.5 * _QUARTER) - 1.0)
+            share = share * (1.0 - load(found, i, 2) * (1.0 - away))
+    return share
 
 
 @generic
@@ -88,13 +148,8 @@ def _never(model: Any, s: int, x: Any, reach: float) -> bool:
     return False
 
 
-def torus_with(
-    near: Callable[..., Any], name: str, torus_first: bool, is_far: Callable[[Any, int, Any, float], bool] = _never
-) -> Routine:
-    """The routine of a torus and a shape by ``near(model, s, x, lane)``, as in `_nearest`.
-
-    ``is_far(model, s, x, reach)`` says cheaply that the shape is farther than *reach* from x, where it can.
-    """
+def _looking(near: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that says of a place on the circle how far it is, how that changes along the circle, and the normal."""
 
     @generic
     def look(model: Any, s: int, lane: int, ring: float, R: Any, p: Any, t: Any) -> Any:
@@ -103,14 +158,113 @@ def torus_with(
         distance, n, _ = near(model, s, at, lane)
         return distance, vec3.dot(n, rate), n
 
+    return look
+
+
+def _walking(look: Callable[..., Any], is_far: Callable[..., bool]) -> Callable[..., int]:
+    """The function that puts places (t, f, g) around the circle into rows, close to each other where the shape is near."""
+    exact = is_far is _never
+    parts = _FINE if exact else 1  # hills are smooth, and cost most
+
     @generic
-    def sample(model: Any, s: int, lane: int, ring: float, tube: float, R: Any, p: Any, t: float) -> Any:
-        """As `look`, of values; far away where the tube touches nothing within a step of t."""
-        at, _ = _around(ring, R, p, t)
-        if is_far(model, s, at, tube + _STEP * ring):
-            return 1e30, 0.0
-        f, g, _ = look(model, s, lane, ring, R, p, t)
-        return f, g
+    def walk(model: Any, s: int, lane: int, ring: float, tube: float, R: Any, p: Any, nodes: Any) -> int:
+        reach, n, far = 1.5 * _STEP * ring, 0, -1.0
+        near, t0, f0 = tube + 0.5 * _STEP * ring, 0.0, _FAR
+        for i in range(SAMPLES + 1):
+            t1, f1, g1 = i * _STEP, _FAR, 0.0
+            if t1 >= far:
+                at, _ = _around(ring, R, p, t1)
+                if not is_far(model, s, at, tube + _STEP * ring):
+                    f1, g1, _ = look(model, s, lane, ring, R, p, t1)
+                    if exact and f1 - tube > reach:  # a distance changes by no more than the way
+                        far, f1, g1 = t1 + (f1 - tube - reach) / ring, _FAR, 0.0
+            if max(f0, f1) < _FAR and min(f0, f1) < near:
+                for k in range(1, parts):
+                    t = t0 + k * (_STEP / parts)
+                    f, g, _ = look(model, s, lane, ring, R, p, t)
+                    store(nodes, n, 0, t)
+                    store(nodes, n, 1, f)
+                    store(nodes, n, 2, g)
+                    n += 1
+            store(nodes, n, 0, t1)
+            store(nodes, n, 1, f1)
+            store(nodes, n, 2, g1)
+            n, t0, f0 = n + 1, t1, f1
+        return n
+
+    return walk
+
+
+def _finding(look: Callable[..., Any]) -> Callable[..., int]:
+    """The function that puts where f is least, or greatest, into rows: the angle, and -1.0 or 1.0."""
+
+    @generic
+    def find(model: Any, s: int, lane: int, ring: float, tube: float, R: Any, p: Any, nodes: Any, n: int, found: Any) -> Any:
+        num, low, where_low, lowest_away = 0, _FAR, 0.0, -_FAR
+        for k in range(1, n):
+            a, b = _node(nodes, k - 1), _node(nodes, k)
+            lowest_away = max(lowest_away, b[1])
+            if b[1] < low:
+                low, where_low = b[1], b[0]
+            if max(a[1], b[1]) >= _FAR or min(a[1], b[1]) >= tube + 0.5 * _STEP * ring:
+                continue
+            between, parts = b, 1
+            if a[2] * b[2] > 0.0:
+                t = _dip(a, b)
+                if t > 0.0:
+                    f, g, _ = look(model, s, lane, ring, R, p, t)
+                    if g * b[2] < 0.0:
+                        between, parts = (t, f, g), 2
+            for part in range(parts):
+                x, y = (a, between) if part == 0 else (between, b)
+                side = -1.0 if y[2] >= 0.0 else 1.0
+                if x[2] * side <= _LEVEL * ring or y[2] * side > 0.0 or num >= min(_MOST, model.contact_points_size) - 4:
+                    continue
+                bracket, middle, f = (x[0], y[0], -side * x[2], -side * y[2], 0), y[0], y[1]
+                for steps in range(90):
+                    middle = _middle(bracket, steps)
+                    f, g, _ = look(model, s, lane, ring, R, p, middle)
+                    bracket = _narrow(bracket, middle, -side * g)
+                    if abs(g) < 1e-15 * ring or bracket[1] - bracket[0] < 1e-14:
+                        break
+                store(found, num, 0, middle)
+                store(found, num, 1, side)
+                num += 1
+                if f < low:
+                    low, where_low = f, middle
+        return num, low, where_low, lowest_away
+
+    return find
+
+
+def _settling(look: Callable[..., Any]) -> Callable[..., Any]:
+    """The function that gives the angle of a minimum or a maximum its tangents."""
+
+    @generic
+    def settle(model: Any, s: int, lane: int, ring: float, R: Any, p: Any, t: float) -> Any:
+        """The angle t of a minimum or a maximum with its tangents."""
+        A, q, angle = bare9(R), bare3(p), t + 0.0 * p[0]
+        _, after, _ = look(model, s, lane, ring, A, q, t + 1e-6)
+        _, before, _ = look(model, s, lane, ring, A, q, t - 1e-6)
+        if abs(after - before) > 1e-10 * ring:
+            # a step gives first derivatives, and the next ones second ones: g' is a difference, of a few digits
+            for _ in range(3):
+                _, g, _ = look(model, s, lane, ring, R, p, angle)
+                angle = angle - (g - bare(g)) * (2e-6 / (after - before))
+        return angle
+
+    return settle
+
+
+def torus_with(
+    near: Callable[..., Any], name: str, torus_first: bool, is_far: Callable[[Any, int, Any, float], bool] = _never
+) -> Routine:
+    """The routine of a torus and a shape by ``near(model, s, x, lane)``, as in `_nearest`.
+
+    ``is_far(model, s, x, reach)`` says cheaply that the shape is farther than *reach* from x, where it can.
+    """
+    look = _looking(near)
+    walk, find, settle = _walking(look, is_far), _finding(look), _settling(look)
 
     def run(model: Any, pair: Pair) -> int:
         first, second, lane = pair
@@ -119,57 +273,44 @@ def torus_with(
         Rb, Rs, ps = orientation(model, b, lane), orientation(model, s, lane), origin(model, s, lane)
         R = mat33.mul(mat33.transpose(Rs), Rb)
         p = mat33.transpose_mul_vec(Rs, vec3.sub(origin(model, b, lane), ps))
-        A, q = bare9(R), bare3(p)
-        found = scratch(_MOST, 1)
-        num, low, where_low = 0, 1e300, 0.0
-        t0 = -_STEP
-        f0, g0 = sample(model, s, lane, ring, tube, A, q, t0)
-        for i in range(SAMPLES):
-            t1 = i * _STEP
-            f1, g1 = sample(model, s, lane, ring, tube, A, q, t1)
-            if f1 < low:
-                low, where_low = f1, t1
-            if g0 < -1e-9 * ring and g1 >= 0.0 and min(f0, f1) < tube + 0.5 * _STEP * ring and num < _MOST - 4:
-                bracket, middle = (t0, t1, g0, g1, 0), t1
-                for steps in range(90):
-                    if bracket[1] - bracket[0] < 1e-14 or bracket[3] == 0.0:
-                        break
-                    middle = _middle(bracket, steps)
-                    _, g, _ = look(model, s, lane, ring, A, q, middle)
-                    if abs(g) < 1e-15 * ring:
-                        break
-                    bracket = _narrow(bracket, middle, g)
-                f, g, _ = look(model, s, lane, ring, A, q, middle)
-                store(found, num, 0, middle)
-                num += 1
-                if f < low:
-                    low, where_low = f, middle
-            t0, f0, g0 = t1, f1, g1
+        nodes, found, rows = scratch(_NODES, 3), scratch(_MOST, 3), model.contact_point
+        n = walk(model, s, lane, ring, tube, bare9(R), bare3(p), nodes)
+        num, low, where_low, most = find(model, s, lane, ring, tube, bare9(R), bare3(p), nodes, n, found)
         if low >= tube:
             return 0
-        least, num = num, _places_besides(found, num, where_low)
-        count, shift = 0, 0.0 * p[0]
+        zero = 0.0 * p[0]
+        least, shift, count = zero, zero, 0
         for i in range(num):
-            t = load(found, i, 0)
-            angle = t + shift  # the places besides go with the deepest one
-            if i < least:
-                angle = t + 0.0 * p[0]
-                _, after, _ = look(model, s, lane, ring, A, q, t + 1e-6)
-                _, before, _ = look(model, s, lane, ring, A, q, t - 1e-6)
-                if after - before > 1e-10 * ring:
-                    # a step gives first derivatives, and the next ones second ones: g' is a difference, of a few digits
-                    for _ in range(3):
-                        _, g, _ = look(model, s, lane, ring, R, p, angle)
-                        angle = angle - (g - bare(g)) * (2e-6 / (after - before))
-                if t == where_low:
-                    shift = angle - t
+            angle = settle(model, s, lane, ring, R, p, load(found, i, 0))
+            f, _, _ = look(model, s, lane, ring, R, p, angle)
+            store_lane(rows, i, _DEEP, lane, tube - f)
+            store_lane(rows, i, _ANGLE, lane, angle)
+            if load(found, i, 0) == where_low:
+                shift = angle - where_low
+            if most < tube and load(found, i, 1) > 0.0 and (bare(least) == 0.0 or tube - bare(f) < bare(least)):
+                least = tube - f
+        for i in range(num + 4):
+            share, part, angle = zero + 1.0, zero + 1.0, where_low + (i - num) * _QUARTER + shift
+            if i < num:
+                if load(found, i, 1) > 0.0:
+                    continue
+                angle = load_lane(rows, i, _ANGLE, lane)
+                share, part = _shares(model, lane, found, num, i, least)
+                store(found, i, 2, bare(share))
+            else:
+                share = _beside(model, lane, found, num, angle)
+            if share <= NO_SHARE:
+                continue
             center, rate = _around(ring, R, p, angle)
             seen = near(model, s, center, lane)
-            n = mat33.mul_vec(Rs, seen[1])
-            along = mat33.mul_vec(Rs, vec3.scale(1.0 / ring, rate))
-            S = _curvatures(ring, tube, (Rb[2], Rb[5], Rb[8]), n, along, seen[2])
+            n_G, along = mat33.mul_vec(Rs, seen[1]), mat33.mul_vec(Rs, vec3.scale(1.0 / ring, rate))
+            S = _curvatures(ring, tube, (Rb[2], Rb[5], Rb[8]), n_G, along, seen[2])
             place = vec3.add(ps, mat33.mul_vec(Rs, center))
-            count = put_ball(model, pair, count, place, tube + 0.0 * p[0], S, Rs, seen, torus_first, i)
+            begin, count = count, put_ball(model, pair, count, place, tube + zero, S, Rs, seen, torus_first, i)
+            if count > begin:  # Hertz's force goes with the root of the radius
+                for column in range(SHAPE, SHAPE + 2):
+                    store_lane(rows, begin, column, lane, load_lane(rows, begin, column, lane) / (share * share))
+                store_lane(rows, begin, PART, lane, part)
         return count
 
     run.__name__ = run.__qualname__ = name
