@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from jumps import PAIRS, Way, hunt, scene_of
+from jumps import ALL, PAIRS, Way, hunt, scene_of
 from scenes import SHAPES, Scene
 
 import mobod as mb
@@ -65,6 +65,29 @@ def test_directions_near_each_other_all_share_and_end_smoothly(pair, seed, way):
     """
     jump, _ = Way(scene_of(*pair), False, np.random.default_rng([seed, way])).largest_jump()
     assert jump < 0.04
+
+
+@pytest.mark.parametrize(
+    ("pair", "way"), [(("hull", "torus"), 0), (("hull", "torus"), 3), (("hull", "torus"), 12), (("hull", "torus"), 16),
+                      (("torus", "torus"), 0)],
+)  # fmt: skip
+def test_places_where_a_ring_touches_come_and_go_with_no_force(pair, way):
+    """They jumped by 0.08, 0.37, 0.61, 0.66, 0.36; forces are the slope of their energy."""
+    one = Way(scene_of(*pair), False, np.random.default_rng([1, way]))
+    assert one.largest_jump()[0] < 0.003
+    assert max(one.unexplained(np.random.default_rng(way), 20)) < MOST
+
+
+def test_a_ring_lies_on_a_face_on_four_places_that_go_one_by_one():
+    """A quarter of a turn apart, each as on a plane; where the ring leans until only one is left they go with no force."""
+    scene = Scene(mb.contact.Brick((1.0, 1.0, 0.2)), ALL["torus"])
+    flat = scene.put(mb.Transform(), mb.Transform((0.0, 0.0, 0.299)))
+    assert len(flat) == 4 and np.allclose(flat["depth"], 1e-3)
+    loads = []
+    for lean in np.linspace(0.0, 6e-3, 601):
+        scene.put(mb.Transform(), mb.Transform(mb.Rotation.about_axis(lean, "x"), (0.0, 0.0, 0.299)))
+        loads.append(scene.contacts.get_contacts(scene.state)["force"][0])
+    assert np.abs(np.diff(loads, axis=0)).max() < 0.01 * np.linalg.norm(loads[0])
 
 
 @pytest.mark.parametrize("first", ["cylinder", "brick", "hull"])
