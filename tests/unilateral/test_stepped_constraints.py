@@ -286,3 +286,33 @@ def test_a_factor_without_room_gets_it_where_a_step_from_python_has_found_that(m
     assert stepper.integrator.get_num_problems() > 0
     assert len(made.values) >= made.counts[space.VALUES] > 6 * 7 + 4
     assert (rows[:, 6] > 0.09).all()
+
+
+def test_impulses_of_steps_from_python_are_those_of_contacts_alone(monkeypatch):
+    """Constraints take part in the problem, and are no contacts."""
+    monkeypatch.setattr(TimeStepping, "_steps_in_kernels", lambda self, state: False)
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    forces = mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.81))
+    mass = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    mb.force.MobilityLinearDamper(forces, mass, 0, 1.0)
+    mb.constraint.Rod(matter.ground, (0, 0, 1), mass, (0, 0, 0), 1.0, name="rod")
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.2, mass, (0, 0, 0), name="floor")
+    state = system.realize_topology()
+    state.q = (0.8, 0.0, 0.4)
+    _, stepper = rows_of(system, state, 300)
+    assert stepper.integrator.get_contact_impulses().keys() == {"floor"}
+
+
+def test_what_is_in_the_way_of_impulses_is_named():
+    """A constraint that drives a mass to the floor: its row is as little fulfilled as the contact's."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mass = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    mb.constraint.ConstantSpeed(mass, 2, -1.0, name="winch")
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, mass, (0, 0, 0), name="floor")
+    state = system.realize_topology()
+    state.q, state.u = (0.0, 0.0, 0.1), (0.0, 0.0, -1.0)
+    with pytest.raises(mb.ConvergenceError, match=r"most of all of '(winch|floor)'"):
+        mb.simulate(system, state, 0.3)

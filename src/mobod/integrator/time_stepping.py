@@ -145,7 +145,7 @@ class TimeStepping(Integrator):
         found = {}
         for k, name in enumerate(self._names):
             own = self._impulses[self._starts[k] : self._starts[k + 1]]
-            if own.any():
+            if name and own.any():
                 found[name] = own.copy()
         return found
 

@@ -146,25 +146,25 @@ def rows_of_surfaces(stepped: Stepped, state: State, h: float) -> tuple[ContactR
 
 
 class Bilateral(NamedTuple):
-    """Rows G of enabled constraints that move something, and what their velocities have beside G u."""
+    """Rows G of enabled constraints that move something, what their velocities have beside G u, their multipliers' places."""
 
     G: Array
     offset: Array
-    names: list[str]
+    places: Any
 
 
 def bilateral_of(state: State) -> Bilateral:
     """The rows of the enabled constraints. Needs VELOCITY."""
     matter, nu = state.system.get_matter_subsystem(), state.tree.nu
     if not state.is_constrained:
-        return Bilateral(np.zeros((0, nu)), np.zeros(0), [])
+        return Bilateral(np.zeros((0, nu)), np.zeros(0), np.zeros(0, np.int64))
     G = matter.calc_g(state)
     p, v, _ = matter.num_equations(state)
     offset = -(G @ state.u_values[:nu])  # of accelerations' own equations: no change of speed
     rows = matter.rows_in_use(state)[: p + v]
     offset[: p + v] += matter.velocity_errors(state)[rows]
     kept = moves_something(state, G)  # an impulse of any size would fulfil what is left of the others by rounding
-    return Bilateral(G[kept], offset[kept], ["a constraint"] * int(kept.sum()))
+    return Bilateral(G[kept], offset[kept], np.flatnonzero(kept))
 
 
 def space_for(state: State, joints: Any = _NO_JOINTS) -> Space:
@@ -202,7 +202,8 @@ class Problem:
         ends = contact_rows + np.arange(equations + 1)
         after = ends[-1] + np.cumsum([len(own) for _, own, _ in frictions])
         self.starts = np.concatenate([rows.starts[:-1], ends, after]).astype(np.int64)
-        self.names = rows.names + self.bilateral.names + [name for name, _, _ in frictions]
+        #: Of blocks; "" of those of constraints.
+        self.names = rows.names + [""] * len(G) + [name for name, _, _ in frictions]
         self._laws = np.zeros((len(self.names), 4))
         self._laws[:, 1] = UNBOUNDED
         self._laws[:n, 0], self._laws[:n, 1], self._laws[:n, 2] = rows.friction, -1.0, rows.compliances()
@@ -210,7 +211,7 @@ class Problem:
         m, nu = self.J.shape
         self.space = with_room(space_for(state) if space is None else space, len(self.names), len(self.names) * nu)
         self.space.counts[[names.OUTER, names.NEWTON]] = 0
-        self._block, self._begins = state.block, np.zeros(len(self.names) + 1, np.int64)
+        self._state, self._block, self._begins = state, state.block, np.zeros(len(self.names) + 1, np.int64)
         self.MinvJT, self.W = np.zeros((nu, m)), np.zeros((m, m))
         if nu:
             given_rows.lay_out(self._block, self._address, self.J, self.starts, n, self._begins, self.MinvJT, self.W)
@@ -266,7 +267,7 @@ class Problem:
         found = given_rows.solve_rows(self._block, self._address, blocks, starts, n, self._begins, laws, b, own)
         self.residual = float(space.measures[names.RESIDUAL])
         if not found:
-            worst = self.names[-1 - space.counts[names.WORST_1]]
+            worst = self._name_of(int(-1 - space.counts[names.WORST_1]))
             raise ConvergenceError(
                 f"the impulses of what touches have not been found: a residual of {self.residual:.3g} (velocity) is left, most "
                 f"of all of {worst!r}; it may be held by constraints or locks, or be pressed together by friction"
@@ -275,6 +276,15 @@ class Problem:
             gamma[starts[k] : starts[k + 1]] = own[starts[k] : starts[k + 1]]
         velocities: Array = b + self.W @ gamma
         return velocities
+
+    def _name_of(self, block: int) -> str:
+        """The name of a block's contact, friction or constraint."""
+        if self.names[block]:
+            return self.names[block]
+        state, place = self._state, self.bilateral.places[block - self.num_contacts]
+        matter = state.system.get_matter_subsystem()
+        places = matter.places_of_rows(state)
+        return next(one.name for one in matter.constraints if place in places[one.own_rows(state)])
 
     def strike(self, v: Array, touching: Any, tolerance: float, at: Any = None) -> tuple[Array, Array]:
         """Impacts with restitution: velocities of rows *v* after them, and the impulses.
