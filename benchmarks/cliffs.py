@@ -289,6 +289,20 @@ def _measure(make: Callable[[Any, Any, Any], Any]) -> Callable[[Any, Bare], None
     return add
 
 
+def _remembered(kind: str) -> Callable[[Any, Bare], None]:
+    """Something that is remembered of a function of the state."""
+
+    def add(mb: Any, bare: Bare) -> None:
+        matter = bare.system.matter
+        function = mb.measure.Function(matter, lambda state: bare.tip.get_one_q(state, 0), mb.Stage.POSITION)
+        if kind == "Integrate":
+            mb.measure.Integrate(matter, function, mb.measure.Constant(matter, 0.0))
+        else:
+            mb.measure.Maximum(matter, function)
+
+    return add
+
+
 ADDITIONS = [
     Addition("StopWhen(Coordinate)", _stop),
     Addition("StopWhen(PlaneDistance)", _stop_plane),
@@ -327,6 +341,8 @@ ADDITIONS = [
     Addition("FunctionWitness", _witness, in_python=True),
     Addition("law at 100 Hz, compiled=False", _law(False), in_python=True),
     Addition("empty force in Python", _custom_force(False), in_python=True),
+    Addition("Maximum of a function of the state", _remembered("Maximum"), in_python=True),
+    Addition("Integrate of a function of the state", _remembered("Integrate"), in_python=True),
 ]
 
 

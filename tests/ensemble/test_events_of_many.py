@@ -585,6 +585,43 @@ def test_reporters_beside_an_implicit_method_leave_states_in_the_compiled_loop(e
         np.testing.assert_array_equal(one.q, single.q)
 
 
+@pytest.mark.parametrize("acts", [False, True])
+def test_handlers_beside_an_implicit_method_are_called_on_the_way(acts, monkeypatch):
+    """States that they change go on alone from there: all calls, bits and events are those of runs of one state."""
+    system, _ = mb.examples.double_pendulum.build()
+    brake, watcher = Brake(0.04), Watcher(0.02)
+    if not acts:
+        brake.handle_event = lambda state, accuracy: brake.calls.append((state.time, *state.q))
+    system.add_event_handler(brake)
+    system.add_event_reporter(watcher)
+    ensemble = mb.Ensemble(system, 5, state=system.realize_topology(), threads=1)
+    ensemble.q, ensemble.u = [(0.1, -0.3), (0.3, 0.2), (0.1, 0.5), (-0.2, -0.1), (0.0, 0.3)], [(0.5, 0.1)] * 5
+    ensemble.upd_u()[:, 0] = [0.2, 2.0, 0.3, -3.0, 0.0]
+    ensemble.time = [0.0, 0.0, 0.0, 0.01, 0.2]
+    starts = [ensemble.get_state(i) for i in range(5)]
+
+    def method():
+        return mb.integrator.BDF(system, accuracy=1e-5)
+
+    singles = [mb.simulate(system, start, 0.3, report_interval=0.1, integrator=method()) for start in starts]
+    expected = sorted(brake.calls), sorted(watcher.calls)
+    brake.calls, watcher.calls, alone, run_one = [], [], [], simulating.run_one
+
+    def counted(*arguments, **keywords):
+        alone.append(arguments[1].time)
+        return run_one(*arguments, **keywords)
+
+    monkeypatch.setattr(simulating, "run_one", counted)
+    motions = ensemble.simulate(0.3, report_interval=0.1, integrator=method())
+    assert len(alone) == (2 if acts else 0) and (sorted(brake.calls), sorted(watcher.calls)) == expected
+    for one, single in zip(motions, singles, strict=True):
+        np.testing.assert_array_equal(one.time, single.time)
+        np.testing.assert_array_equal(one.q, single.q)
+        assert [event.time for event in one.events] == [event.time for event in single.events]
+        np.testing.assert_allclose(one.events["energy"], single.events["energy"], rtol=1e-9, atol=1e-12)
+    assert any(one.time[-1] - one.time[0] < 0.29 for one in singles) is acts  # some are ended
+
+
 def test_a_reporter_that_fails_ends_the_run_of_its_state_beside_an_implicit_method():
     system, _ = mb.examples.double_pendulum.build()
 

@@ -30,6 +30,7 @@ from .schedule import Handled, Schedule, change, show, why_failed
 if TYPE_CHECKING:
     from ..state.state import State
     from .lane_runs import LaneRuns, LaneWorker
+    from .state_runs import StateRuns
 
 
 class Owner(Protocol):
@@ -56,7 +57,7 @@ class LaneEvents:
     Parameters
     ----------
     ensemble : Ensemble
-    lanes : LaneRuns
+    lanes : LaneRuns or StateRuns
     integrator : Integrator
     owner : Owner
     schedule : Schedule, optional
@@ -68,7 +69,7 @@ class LaneEvents:
     def __init__(
         self,
         ensemble: Any,
-        lanes: LaneRuns,
+        lanes: LaneRuns | StateRuns,
         integrator: Integrator,
         owner: Owner,
         schedule: Schedule | None,
@@ -133,7 +134,7 @@ class LaneEvents:
                     crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()
                     found = found_of(time, time, self._lanes.called, crossed)
                 lanes[layout.CALLS, lane] = 0
-                changed = self._happens(i, time, found)
+                changed = self.happens(i, time, found)
                 if changed is None:
                     worker.free(lane)
                 elif changed:
@@ -145,11 +146,15 @@ class LaneEvents:
                     control[layout.WAIT, 0, lane] = row[layout.STOP_AT] = self._stops(i)
                     control[layout.REPORTER, 0, lane] = row[layout.REPORT_AT] = schedule.reporters[i]
 
-    def _happens(self, i: int, time: float, found: Found | None) -> bool | None:
-        """Something happens to state *i*; whether it has changed that, and None where it does not go on in its lane."""
+    def happens(self, i: int, time: float, found: Found | None = None, state: State | None = None) -> bool | None:
+        """Something happens to state *i*, or is due; whether it has changed that, and None where it does not go on in its lane.
+
+        It is at *state*, where that is given, else where it is kept.
+        """
         owner = self._owner
         try:
-            state = self._ensemble._lend_realized(i)
+            if state is None:
+                state = self._ensemble._lend_realized(i)
             if found is None and self._schedule is not None and self._schedule.reporters[i] <= time:
                 self._schedule.report(i, state)
                 return False
@@ -159,14 +164,23 @@ class LaneEvents:
             owner.failed(i, why_failed(i, error))
             return None
         if done.ends is not None:
+            self._ensemble._put_back(i, state)
             owner.ended(i, time, done.ends)
             return None
         if done.changed:
-            self._lanes.restart(owner.onward[i], time)
+            self._restart(owner.onward[i], time)
             if i in self._ensemble._departures:
                 owner.goes_alone(i)
                 return None
         return done.changed
+
+    def _restart(self, onward: Array, time: float) -> None:
+        """Handlers have changed a state at *time*, of which a row says how it goes *onward*: as a `TimeStepper` does then."""
+        began, reach = onward[layout.BEGAN :].tolist()
+        reach = max(time - began, 0.5 * reach)
+        if self._integrator.fixed_step_size is None and reach > 0.0:
+            onward[layout.NEXT_SIZE] = max(self._integrator.min_step_size or 0.0, min(onward[layout.NEXT_SIZE], reach))
+        onward[layout.NEXT_PART :] = 0.0, 0.0, time, reach
 
     def _call(self, i: int, state: State, found: Found | None) -> Handled:
         """Call triggered reporters, and handlers, or those that are due; the state is put back where these have changed it."""

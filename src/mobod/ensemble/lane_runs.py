@@ -347,14 +347,6 @@ class LaneRuns:
         """True if steps are chosen by their errors."""
         return self.settings[rk.FIXED_STEP] == 0.0
 
-    def restart(self, onward: Array, time: float) -> None:
-        """Handlers have changed a state at *time*, of which a row says how it goes *onward*: as a `TimeStepper` does then."""
-        began, reach = onward[layout.BEGAN :].tolist()
-        reach = max(time - began, 0.5 * reach)
-        if self.adaptive and reach > 0.0:
-            onward[layout.NEXT_SIZE] = max(self.settings[rk.MIN_STEP], min(onward[layout.NEXT_SIZE], reach))
-        onward[layout.NEXT_PART :] = 0.0, 0.0, time, reach
-
     @property
     def tries_alone(self) -> bool:
         """True if a state that fails with steps too small is to go on alone, which may pass what lanes do not."""

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..event.scheduled import Scheduled
 from ..integrator import Integrator
 from ..integrator.contact_steps import CLOSES, NO_IMPULSES, NO_ROOM
 from ..integrator.jumps import PATH_JUMPS, wrapped_paths
@@ -558,9 +559,13 @@ class _Run:
             self._schedule = schedule
         elif type(self.lanes) is StateRuns and Schedule.of(system):
             self._schedule = Schedule(system, n, integrator.accuracy)
-            if not self.lanes.finds_events:
-                self.lanes.call_reporters(self._schedule, self.failed)
+            # what steps with contact know of the one before is lost where a run goes on alone
+            acts = integrator.steps_contacts and any(isinstance(one, Scheduled) for one in system.event_handlers)
+            if not (self.lanes.finds_events or acts) and integrator.final_time is None:
+                self.lane_events = LaneEvents(ensemble, self.lanes, integrator, self, self._schedule)
+                self.lanes.call(self.lane_events, self, self._schedule)
         self.onward = layout.new_onward(n if self.lane_events is not None else 0)
+        self.onward[:, layout.BEGAN] = self.reached[: len(self.onward), 0]
         self._logs: dict[int, EventLog] = {}
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
@@ -613,7 +618,7 @@ class _Run:
         departed = np.union1d(departed, which[self._is_due(which)])
         try:
             if len(departed) < stop - first:
-                goes_on = self.lane_events is not None
+                goes_on = self.lane_events is not None and isinstance(self.lanes, LaneRuns)
                 going = np.setdiff1d(which, departed) if goes_on else which
                 with ensemble._hidden(departed):
                     ensemble._run_compiled(self, self.lanes, results, first, going, self.onward if goes_on else None)
@@ -627,14 +632,11 @@ class _Run:
 
     def _is_due(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """True for states in whose runs something scheduled is due, where lanes do not call it."""
-        ensemble, schedule, lanes = self._ensemble, self._schedule, self.lanes
-        if isinstance(lanes, LaneRuns) or schedule is None:
+        ensemble, schedule = self._ensemble, self._schedule
+        if self.lane_events is not None or schedule is None:
             return np.zeros(len(which), bool)
         schedule.begin(ensemble._time[: self._n, 0], ensemble._lend_realized)
-        first = schedule.handlers
-        if lanes is None or lanes.finds_events:
-            first = np.minimum(first, schedule.reporters)
-        return (first <= self.times[:, -1])[which]
+        return (np.minimum(schedule.handlers, schedule.reporters) <= self.times[:, -1])[which]
 
     def _after_lanes(
         self, which: npt.NDArray[np.int64], departed: npt.NDArray[np.int64], results: Array, first: int

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..compiling import Kernel, among_many
 from ..event.scheduled import Scheduled
+from ..event.watched import Watched
 from ..integrator import Integrator
 from ..integrator.watch import Watch
 from ..simulation.run import integrator_settings, make_integrator
@@ -19,8 +19,25 @@ from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs
 from .lane_runs import contact_events, is_watched, remembered_of, watched_events
-from .lanes.layout import FINISHED, FIRST_ROW, NOT_CALLED, QUEUE_SIZE, SUSPECT, UNFINISHED, Data
-from .schedule import Schedule, why_failed
+from .lanes.layout import (
+    FINISHED,
+    FIRST_ROW,
+    LAST_SIZE,
+    NEXT_SIZE,
+    QUEUE_SIZE,
+    ROWS,
+    STATUS,
+    SUSPECT,
+    UNFINISHED,
+    Data,
+)
+from .schedule import Schedule
+
+if TYPE_CHECKING:
+    from .lane_events import LaneEvents, Owner
+
+#: Of a state whose outcome has been written by who was called for it.
+_LEFT = -1
 
 
 def are_compiled(state: State, integrator: Integrator) -> bool:
@@ -69,6 +86,8 @@ class StateRuns:
     def __init__(self, state: State, own: dict[str, Array], of_each: Array, integrator: Integrator) -> None:
         self.adaptive = self.tries_alone = True
         self.hands_over = False
+        #: There are neither unilateral contacts nor witnesses that Python is called for.
+        self.contacts, self.called = None, list[Watched]()
         self.calls_python = state.system.calls_python
         self.of_each = of_each
         if state.resources is not None and state.resources.weights:
@@ -81,11 +100,11 @@ class StateRuns:
         while len(self.workers) < count:
             self.workers.append(self.make_worker())
 
-    def call_reporters(self, schedule: Schedule, failed: Callable[[int, str], None]) -> None:
-        """Let workers call reporters that are due on the way; *failed* is told of states of which one raises an error."""
+    def call(self, events: LaneEvents, owner: Owner, schedule: Schedule) -> None:
+        """Let workers call handlers and reporters that are due on the way; states that they change go on alone."""
         self.calls_python = True
         for worker in self.workers:
-            worker.schedule, worker.failed = schedule, failed
+            worker.called = events, owner, schedule
 
     @property
     def finds_events(self) -> bool:
@@ -114,9 +133,8 @@ class StateWorker:
         self._settings, self.choices = made.control.copy(), made.counts.copy()
         self._remembered, self._no_energies = remembered_of(state), np.zeros(0)
         self._calls_python = state.system.calls_python
-        #: When reporters are due that are called on the way, and what is told of errors of theirs.
-        self.schedule: Schedule | None = None
-        self.failed: Callable[[int, str], None] | None = None
+        #: What is called on the way, for whom, and when.
+        self.called: tuple[LaneEvents, Owner, Schedule] | None = None
         #: Witnesses, which the loop looks at.
         self._watch = self._make_watch()
         self._code: tuple[Any, ...] | None = None
@@ -164,13 +182,18 @@ class StateWorker:
             if status == rk.REACHED:
                 counts[rk.LIMIT], before, row = left, int(counts[rk.STEPS]), s - int(queue[FIRST_ROW])
                 times = data.times[s if len(data.times) > 1 else 0]
-                if self.schedule is not None:
-                    control[rk.TARGET] = self.schedule.reporters[s]
+                self._aim(s, control)
                 status = advance(block, work, self._table(row), control, counts, times, data.results[row], self._no_energies)
                 left -= int(counts[rk.STEPS]) - before
-                if status == rk.REACHED and self.schedule is not None:
-                    status = self._report(s, float(times[-1]))
-                if status in (rk.PAUSED, rk.COLLAPSED):
+                called = self._call(s, float(times[-1]), data) if status == rk.REACHED else status
+                if called in (rk.PAUSED, rk.COLLAPSED):
+                    continue
+                if called == _LEFT:
+                    kept, onward = int(data.outcome[s, STATUS]), data.reached[s, LAST_SIZE:].copy()
+                    retire(block, SUSPECT, share[1], *after)
+                    data.outcome[s, STATUS] = kept
+                    if kept == SUSPECT:
+                        data.reached[s, LAST_SIZE:] = onward
                     continue
             left -= 1
             if status == rk.SUSPECT:
@@ -178,22 +201,32 @@ class StateWorker:
             retire(block, status, share[1], *after)
         return UNFINISHED
 
-    def _report(self, s: int, end: float) -> int:
-        """Call the reporters that are due where state *s* has come to: PAUSED, or REACHED where none is up to the *end*."""
-        integrator, schedule = self._integrator, self.schedule
-        assert schedule is not None and self.failed is not None
-        time = float(schedule.reporters[s])
-        if time > end:
+    def _aim(self, s: int, control: Array) -> None:
+        """Let the loop return where something is due next, and end a step where a handler is."""
+        if self.called is not None:
+            schedule = self.called[2]
+            control[rk.TARGET] = min(schedule.handlers[s], schedule.reporters[s])
+            control[rk.FINAL_TIME] = min(self._settings[rk.FINAL_TIME], schedule.handlers[s])
+
+    def _call(self, s: int, end: float, data: Data) -> int:
+        """Call what is due where state *s* has come to: PAUSED; REACHED where nothing is up to the *end*; or _LEFT."""
+        integrator, (work, _, control, counts) = self._integrator, self._integrator.arguments()
+        if self.called is None:
             return rk.REACHED
-        try:
-            integrator.leave_at(time)
-            schedule.report(s, integrator.get_state())
-        except Exception as error:
-            work, _, control, _ = integrator.arguments()
-            control[rk.TIME], work[rk.Y] = time, integrator.get_state().y_values
-            self.failed(s, why_failed(s, error))
-            return NOT_CALLED
-        return rk.PAUSED
+        events, owner, schedule = self.called
+        handled, time = float(schedule.handlers[s]), float(min(schedule.handlers[s], schedule.reporters[s]))
+        if time > end or (time == end == handled < schedule.reporters[s]):  # whose time is that of the next run
+            return rk.REACHED
+        integrator.leave_at(time)
+        state, row = integrator.get_state(), owner.onward[s]
+        data.outcome[s, ROWS], row[NEXT_SIZE] = counts[rk.REPORT], control[rk.STEP]
+        changed = events.happens(s, time, state=state)
+        if changed is False:
+            return rk.PAUSED
+        control[rk.TIME], work[rk.Y] = time, state.y_values
+        if changed:
+            owner.goes_alone(s)
+        return _LEFT
 
     @property
     def _kernel(self) -> Kernel:

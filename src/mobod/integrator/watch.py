@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
 from ..event.watched import Found, Watched, found_of
@@ -61,6 +62,12 @@ class Watch:
         #: `stepping.witnesses`, which kernels look at where `_is_packed` is true; and as lists, of which they were made.
         self._integers, self._numbers = np.zeros(0, np.int64), np.zeros((0, 1))
         self._packed: tuple[list[int], list[float], list[float]] | None = None
+        #: The rows of what has been seen, one a witness; and of these the values and rates at both ends of the last step, and
+        #: at the beginning of what is to be searched.
+        self._seen: Array
+        self._before: Array
+        self._now: Array
+        self._low: Array
         self.take(watched)
 
     def take(self, watched: list[Watched]) -> None:
@@ -124,8 +131,6 @@ class Watch:
         self._numbers = np.full((SEEN * count + len(numbers), 1), np.nan)
         self._numbers[SEEN * count :, 0] = numbers
         self._table = self._integers[: WIDTH * count].reshape(-1, WIDTH)
-        #: The rows of what has been seen, one a witness; and of these the values and rates at both ends of the last step, and
-        #: at the beginning of what is to be searched.
         self._seen = seen = self._numbers[: SEEN * count, 0].reshape(-1, SEEN)
         seen[:, WINDOW] = windows
         self._before, self._now = seen[:, BEFORE : RATE_BEFORE + 1 : 2], seen[:, NOW : RATE_NOW + 1 : 2]
