@@ -297,7 +297,6 @@ class Whole(Sweep):
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
         eights = LANES * -(-nu // LANES)
         wide = 2 * eights + tree.nz + 1 if len(parts.rows) else 0
-        pack = aligned_zeros(nu + m, 2 * LANES).reshape(-1, 2, LANES)
         tables, used, touching, asked, acted, (crossings, *between) = plan.for_kernels()
         of_plan = (
             duals.block,
@@ -326,7 +325,7 @@ class Whole(Sweep):
                 *_both(m, wide),
             ),
             *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((m, nu)), np.zeros((m, m)), np.zeros((nu, m))),
-            *(pack, *_scratch_of_inverse(tree)),
+            *_scratch_of_inverse(tree),
             *(*self._groups_of_one, np.zeros(nu, np.int64)),
         )
         accelerations = (np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))

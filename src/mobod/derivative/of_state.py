@@ -32,7 +32,7 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 19, 26, 31, 39, 49, 63, 66
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 19, 26, 31, 39, 49, 62, 65
 #: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
 FLAGS, CONTRADICTING = 15, 8
 
@@ -89,7 +89,8 @@ def _find(
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 2 * start)
     if plan[ASKED][7] != 0:
-        add_parts(model, 0, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
+        no_own = unit[:0, 0], T[:0], 0
+        add_parts(model, 1, no_own, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
         add_errors(model, plan[TABLES][:4], trees[2], bodies, numbers, C, E)
     if plan[CONTACTS].shape[0] > 0:
         contacts.add(model, plan[CONTACTS], bodies, numbers, plan[TABLES][3], C, D)
@@ -164,9 +165,8 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: 
         add_given(M, n, driven, K, 2 * n, 2 * n + width, T, 0)
         add_given(G, m, driven, K, 2 * n, 2 * n + width, E, 2 * start)
     groups, rows_of_groups = table(item(whole, GROUPS)), integers(item(whole, GROUPS + 1))
-    pack = blocks(item(whole, SOLVING + 11))
     picked = integers(item(whole, GROUPS + 2))
-    put_both_products(M_inv, n, Q, m, wide_E, wide_R, groups, rows_of_groups, picked, False, pack, wide_D)
+    put_both_products(M_inv, n, Q, m, wide_E, wide_R, groups, rows_of_groups, picked, False, wide_D)
     for half in range(2):
         put_given(driven, K, half * n, half * n + n, D, half * n)
 
@@ -224,7 +224,7 @@ def _find_all(
             for j in range(n):
                 by_q[i, j], by_u[i, j] = rigid[3][i, j], rigid[3][n + i, j]
         return
-    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, *both_in(whole, SOLVING + 12), by_forces)
+    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, *both_in(whole, SOLVING + 11), by_forces)
     _solve(model, whole, constrained, T, K, by_forces)
     _put(n, whole, E.shape[0] if constrained else 0, T, K, by_forces, by_q, by_u, by_z, by_time)
 

@@ -16,6 +16,8 @@ from ..algebra.record import LANES
 
 #: The most columns in a group of lanes, and the most numbers of it: they stay in a processor's first cache.
 _MOST_COLUMNS, _MOST_NUMBERS = 8, 320
+#: The time of columns that are left by fours, of which each takes eight a row: see `solve`.
+_OF_LEFT = (0, 5, 5, 8)
 
 
 Groups = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]
@@ -48,10 +50,13 @@ class Pattern:
             passed[own] = True
         self._of_tree, self._often = self.may_differ.copy(), self.may_differ.copy()
 
-    @property
-    def is_of_tree(self) -> bool:
-        """True if nothing is coupled but what is on one path from Ground."""
-        return bool((self.may_differ == self._of_tree).all())
+    def beyond_tree(self, by_u: bool) -> npt.NDArray[np.int64]:
+        """Rows and columns of what may differ and couples mobilities that are not on one path from Ground.
+
+        Where it does so *by_u* too, these are below, ``nu`` rows on.
+        """
+        places = np.argwhere(self.may_differ & ~self._of_tree).reshape(-1, 2)
+        return np.concatenate([places, places + [len(self.may_differ), 0]]) if by_u else places
 
     @property
     def at_once(self) -> bool:
@@ -88,7 +93,8 @@ class Pattern:
                 count = int(self._often[:, first:end].any(axis=1).sum())
                 if halves * count * (end - first) > _MOST_NUMBERS and end - first > 1:
                     break
-                cost = least[first] + (n + 4) * (count * (end - first + 1) + 4)
+                fours, left = divmod(halves * (end - first), 4)
+                cost = least[first] + count * (8 * fours + _OF_LEFT[left] + 1) + 20
                 if cost < least[end]:
                     least[end], before[end] = cost, first
         ends = [n] if n else []

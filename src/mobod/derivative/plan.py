@@ -137,6 +137,12 @@ class Plan:
     num_blocks: int
     pattern: Pattern
 
+    @property
+    def couples_by_u(self) -> bool:
+        """True if anything may couple mobilities by their speeds."""
+        dampers = self.points[:, two_points.KIND] == two_points.DAMPER
+        return self.damped or self.by_columns >= 0 or len(self.groups) > 0 or bool(dampers.any())
+
     def for_kernels(self) -> Any:
         """The tables that kernels take."""
         flags = int(self.damped), int(self.acts), int(self.constrained)

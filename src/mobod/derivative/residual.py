@@ -56,6 +56,13 @@ def clear_blocks(plan: Any, o: Any, C: Any) -> None:
 
 
 @generic
+def clear_beyond(beyond: Any, o: Any, D: Any) -> None:
+    """Zeros where elements may put something that the rigid sweep does not: see `pattern.Pattern.beyond_tree`."""
+    for k in range(beyond.shape[0]):
+        store(D, beyond[k, 0], beyond[k, 1], o)
+
+
+@generic
 def clear(rows: Any, o: Any) -> None:
     """Zeros in all numbers of scratch."""
     for i in range(rows.shape[0]):
@@ -66,12 +73,13 @@ def clear(rows: Any, o: Any) -> None:
 # fmt: off
 @apart
 def add_parts(
-    model: Record, lane: int, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies: Any,
-    numbers: Any, scratch: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
+    model: Record, lanes: int, owns: Any, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies:
+    Any, numbers: Any, scratch: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
-    """Terms of elements, constraints and motions, of one state.
+    """Terms of elements, constraints and motions, of one state after the other.
 
+    *owns* are scratch for a state's own parameters, those of all, and the first state;
     *duals* are a record of Duals and the addresses of `columns.contribute`, `columns.sweep_kinematics` and
     `contacts.contribute_pair` for it; *plan* what `plan` says; *of_tree* of each body the next one
     inboard that has mobilities, or itself, of each mobility its body, and of each equation its row of *E*, or -1,
@@ -79,6 +87,21 @@ def add_parts(
     units, seeds, wrenches, and what `along` takes, by two names each, and sums of forces; *numbers* S, a, c by q, c by u of
     each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
     """
+    own, own_of_each, first = owns
+    for lane in range(lanes):
+        for i in range(own.shape[0]):
+            own[i] = own_of_each[first + lane, i]
+        _add_parts_of(model, lane, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, F, C, D, T, E, K)
+
+
+# fmt: off
+@generic
+def _add_parts_of(
+    model: Record, lane: int, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies: Any,
+    numbers: Any, scratch: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
+) -> None:
+    # fmt: on
+    """Those of one state."""
     dual, addresses = duals
     tables, used, elements, (by_columns, by_rest, by_parts) = plan[TABLES], plan[USED], plan[CONTACTS], plan[ASKED][:3]
     carrier, body_of, row_of = of_tree

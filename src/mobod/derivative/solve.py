@@ -18,8 +18,6 @@ from ..state.fields import Record
 from ..tree import constraint_operators, constraints
 from .residual import clear
 
-#: The most columns of a product that are taken at once, by q and u: they stay in a processor's first cache.
-PACKED = 16
 #: Errors of accelerations, by the largest number that they are the sum of, up to which equations do not contradict each other.
 LEAST_ERROR = 1e-10
 
@@ -27,97 +25,121 @@ LEAST_ERROR = 1e-10
 # fmt: off
 @apart
 def put_products(
-    M_inv: Any, n: int, Q: Any, m: int, E: Any, start: int, R: Any, below: int, groups: Any, rows: Any, picked: Any, pack: Any,
-    D: Any,
+    M_inv: Any, n: int, Q: Any, m: int, E: Any, start: int, R: Any, below: int, groups: Any, rows: Any, picked: Any, D: Any
 ) -> None:
     # fmt: on
     """`_put` of one half."""
-    _put(M_inv, n, Q, m, E, start, R, below, 1, groups, rows, picked, True, pack, D)
+    _put(M_inv, n, Q, m, E, start, R, below, 1, groups, rows, picked, True, D)
 
 
 # fmt: off
 @apart
 def put_both_products(
-    M_inv: Any, n: int, Q: Any, m: int, E: Any, R: Any, groups: Any, rows: Any, picked: Any, picks: bool, pack: Any, D: Any
+    M_inv: Any, n: int, Q: Any, m: int, E: Any, R: Any, groups: Any, rows: Any, picked: Any, picks: bool, D: Any
 ) -> None:
     # fmt: on
     """`_put` of both halves at once."""
-    _put(M_inv, n, Q, m, E, 0, R, 0, 2, groups, rows, picked, picks, pack, D)
+    _put(M_inv, n, Q, m, E, 0, R, 0, 2, groups, rows, picked, picks, D)
 
 
 # fmt: off
 @generic
 def _put(
     M_inv: Any, n: int, Q: Any, m: int, E: Any, start: int, R: Any, below: int, halves: int, groups: Any, rows: Any, picked:
-    Any, picks: bool, pack: Any, D: Any,
+    Any, picks: bool, D: Any,
 ) -> None:
     # fmt: on
     """-M^ R - Q E into rows of *D* from *below* on, as those of *R* are; *E*, of *m* rows, from column *start* on.
 
     Of two *halves* the second, by u, has its rows of R and D below those of the first, and its columns of E a D's width behind.
     *groups* and *rows* say what of *R* may differ from zero, see `pattern`; if it *picks*, rows that are zero are passed over.
-    *picked* and *pack* are scratch, a number and columns of a group of both halves a row.
+    *picked* is scratch. Four rows and four columns at once take what is loaded four times.
     """
+    factors = M_inv, Q, m, picked, R, E
     for g in range(groups.shape[0]):
-        first, width, count = groups[g, 0], (groups[g, 1] - groups[g, 0]) * halves, 0
+        first, end, count = groups[g, 0], groups[g, 1], 0
         for k in range(groups[g, 2], groups[g, 3]):
-            size = zero(load(pack, 0, 0))
-            for j in range(width):
-                x = load(R, below + n * (j % halves) + rows[k], first + j // halves)
-                store(pack, count, j, x)
-                size = size + absolute(x)
-            if not picks or some_touch(size):
+            if not picks or _differs(R, below + rows[k], n, halves, first, end):
                 picked[count] = rows[k]
                 count += 1
-        for k in range(m):
-            for j in range(width):
-                store(pack, count + k, j, load(E, k, start + D.shape[1] * (j % halves) + first + j // halves))
         for i in range(0, n, 4):
             at = i, min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-            for j in range(0, width - 1, 2):
-                x, y = _two(M_inv, Q, m, at, picked, count, pack, j)
-                _put_four(D, below + n * (j % halves), at, first + j // halves, x)
-                _put_four(D, below + n * ((j + 1) % halves), at, first + (j + 1) // halves, y)
-            if width % 2 == 1:
-                _put_four(D, below, at, first + width - 1, _one(M_inv, Q, m, at, picked, count, pack, width - 1))
+            for j in range(first, end, 4 // halves):
+                a = below, j, start + j
+                b = below, min(j + 1, end - 1), start + min(j + 1, end - 1)
+                c, d = (below, min(j + 2, end - 1), start + min(j + 2, end - 1)), (below, end - 1, start + end - 1)
+                few = j + 2 >= end
+                if halves == 2:
+                    c, d = (below + n, a[1], a[2] + D.shape[1]), (below + n, b[1], b[2] + D.shape[1])
+                    b, c, few = c, b, j + 1 >= end
+                elif j + 3 < end:
+                    d = below, j + 3, start + j + 3
+                if few:
+                    _put_two(factors, count, at, a, b, D)
+                else:
+                    _put_four(factors, count, at, (a, b, c, d), D)
 
 
 @generic
-def _put_four(D: Any, below: int, at: Any, j: int, x: Any) -> None:
+def _differs(R: Any, row: int, n: int, halves: int, first: int, end: int) -> bool:
+    """True if a row of one half or both differs from zero in columns from *first* on, in any state."""
+    size = zero(load(R, 0, 0))
+    for half in range(halves):
+        for j in range(first, end):
+            size = size + absolute(load(R, row + n * half, j))
+    return some_touch(size)
+
+
+@generic
+def _four_of(A: Any, at: Any, k: int) -> Any:
+    return load(A, at[0], k), load(A, at[1], k), load(A, at[2], k), load(A, at[3], k)
+
+
+@generic
+def _less(c: Any, a: Any, x: Any) -> Any:
+    return c[0] - a[0] * x, c[1] - a[1] * x, c[2] - a[2] * x, c[3] - a[3] * x
+
+
+@generic
+def _store_four(D: Any, at: Any, place: Any, x: Any) -> None:
     for r in range(4):
-        store(D, below + at[r], j, x[r])
+        store(D, place[0] + at[r], place[1], x[r])
 
 
 @generic
-def _two(M: Any, Q: Any, m: int, at: Any, picked: Any, count: int, pack: Any, j: int) -> Any:
-    """Four rows of two columns of the product."""
-    o, (i, i1, i2, i3) = zero(load(pack, 0, 0)), at
-    x0, x1, x2, x3, y0, y1, y2, y3 = o, o, o, o, o, o, o, o
+def _put_two(factors: Any, count: int, at: Any, a: Any, b: Any, D: Any) -> None:
+    """Four rows of two columns of the product; where a column is: rows of R and D below, column of these, column of E."""
+    M, Q, m, picked, R, E = factors
+    o = zero(load(R, 0, 0))
+    x = y = (o, o, o, o)
     for k in range(count):
-        r, x, y = picked[k], load(pack, k, j), load(pack, k, j + 1)
-        a0, a1, a2, a3 = load(M, i, r), load(M, i1, r), load(M, i2, r), load(M, i3, r)
-        x0, x1, x2, x3 = x0 - a0 * x, x1 - a1 * x, x2 - a2 * x, x3 - a3 * x
-        y0, y1, y2, y3 = y0 - a0 * y, y1 - a1 * y, y2 - a2 * y, y3 - a3 * y
+        r = picked[k]
+        four = _four_of(M, at, r)
+        x, y = _less(x, four, load(R, a[0] + r, a[1])), _less(y, four, load(R, b[0] + r, b[1]))
     for k in range(m):
-        x, y = load(pack, count + k, j), load(pack, count + k, j + 1)
-        a0, a1, a2, a3 = load(Q, i, k), load(Q, i1, k), load(Q, i2, k), load(Q, i3, k)
-        x0, x1, x2, x3 = x0 - a0 * x, x1 - a1 * x, x2 - a2 * x, x3 - a3 * x
-        y0, y1, y2, y3 = y0 - a0 * y, y1 - a1 * y, y2 - a2 * y, y3 - a3 * y
-    return (x0, x1, x2, x3), (y0, y1, y2, y3)
+        four = _four_of(Q, at, k)
+        x, y = _less(x, four, load(E, k, a[2])), _less(y, four, load(E, k, b[2]))
+    _store_four(D, at, a, x)
+    _store_four(D, at, b, y)
 
 
 @generic
-def _one(M: Any, Q: Any, m: int, at: Any, picked: Any, count: int, pack: Any, j: int) -> Any:
-    """Four rows of one column."""
-    o, (i, i1, i2, i3) = zero(load(pack, 0, 0)), at
-    x0, x1, x2, x3 = o, o, o, o
+def _put_four(factors: Any, count: int, at: Any, places: Any, D: Any) -> None:
+    """The same of four columns."""
+    (M, Q, m, picked, R, E), (a, b, c, d) = factors, places
+    o = zero(load(R, 0, 0))
+    x = y = z = w = (o, o, o, o)
     for k in range(count):
-        r, x = picked[k], load(pack, k, j)
-        x0, x1, x2, x3 = x0 - load(M, i, r) * x, x1 - load(M, i1, r) * x, x2 - load(M, i2, r) * x, x3 - load(M, i3, r) * x
+        r = picked[k]
+        four = _four_of(M, at, r)
+        x, y = _less(x, four, load(R, a[0] + r, a[1])), _less(y, four, load(R, b[0] + r, b[1]))
+        z, w = _less(z, four, load(R, c[0] + r, c[1])), _less(w, four, load(R, d[0] + r, d[1]))
     for k in range(m):
-        x = load(pack, count + k, j)
-        x0, x1, x2, x3 = x0 - load(Q, i, k) * x, x1 - load(Q, i1, k) * x, x2 - load(Q, i2, k) * x, x3 - load(Q, i3, k) * x
-    return x0, x1, x2, x3
+        four = _four_of(Q, at, k)
+        x, y = _less(x, four, load(E, k, a[2])), _less(y, four, load(E, k, b[2]))
+        z, w = _less(z, four, load(E, k, c[2])), _less(w, four, load(E, k, d[2]))
+    for place, four in ((a, x), (b, y), (c, z), (d, w)):
+        _store_four(D, at, place, four)
 
 
 @generic

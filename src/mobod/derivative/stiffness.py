@@ -140,37 +140,54 @@ def _keep(flat: Any, place: int, shift: int, first: int, v: Any) -> None:
 
 
 @generic
-def _row_of_results(wide: Any, places: Any, shift: int, start: int, end: int, S: Any, a: Any, damped: bool) -> None:
-    """Of a mobility with all that are outboard of it, a row of mobilities at a time."""
-    for j in range(start, end):
-        if shift == 0 and places[j] == 0:
-            continue
-        store(wide, j, _RESULT, _dot(S, _spatial(wide, j, _BY_Q)))
-        back = _dot(S, _spatial(wide, j, _BACK))
-        if damped:
-            damping = _spatial(wide, j, _BACK_BY_U)
-            back = back + _dot(a, damping)
-            store(wide, j, _RESULT + 1, _dot(S, _spatial(wide, j, _BY_U)))
-            store(wide, j, _RESULT + 3, _dot(S, damping))
-        store(wide, j, _RESULT + 2, back)
+def _results(wide: Any, j: int, S: Any, a: Any, damped: bool) -> Any:
+    """Of a mobility and one that it carries, number *j*: as of `sweep._results`."""
+    x, back = _dot(S, _spatial(wide, j, _BY_Q)), _dot(S, _spatial(wide, j, _BACK))
+    y = z = 0.0 * x
+    if damped:
+        damping = _spatial(wide, j, _BACK_BY_U)
+        y, z, back = _dot(S, _spatial(wide, j, _BY_U)), _dot(S, damping), back + _dot(a, damping)
+    return x, y, back, z
 
 
 @generic
-def _spread(model: Record, places: Any, b: int, i: int, flat: Any, shift: int, damped: bool, D: Any) -> None:
-    """Results of mobility i of body b, from its row and column of both matrices; none at places that are 0."""
-    start, end, width, nu = model.first_place[b], model.end_place[b], 1 << shift, model.nu
-    own = start + model.num_u[b]
+def _take_results(D: Any, nu: int, i: int, k: int, is_outboard: bool, damped: bool, x: Any) -> None:
+    """Results of mobilities i and k, subtracted in rows and columns of both matrices."""
+    _take(D, i, k, x[0])
+    if is_outboard:
+        _take(D, k, i, x[2])
+    if damped:
+        _take(D, nu + i, k, x[1])
+        if is_outboard:
+            _take(D, nu + k, i, x[3])
+
+
+@generic
+def _take_row(model: Record, places: Any, b: int, i: int, flat: Any, S: Any, a: Any, damped: bool, D: Any) -> None:
+    """Results of mobility i of body b with the body's own and those outboard, of lanes; none at places that are 0."""
+    own = model.first_place[b] + model.num_u[b]
+    for place in range(model.first_place[b], model.end_place[b]):
+        if places[place] != 0:
+            x = _results(flat, place, S, a, damped)
+            _take_results(D, model.nu, i, model.mobility_at[place], place >= own, damped, x)
+
+
+# fmt: off
+@generic
+def _take_eights(
+    model: Record, places: Any, b: int, i: int, flat: Any, wide: Any, S: Any, a: Any, damped: bool, D: Any
+) -> None:
+    # fmt: on
+    """The same of one state, eight mobilities by place at once."""
+    start, end = model.first_place[b], model.end_place[b]
+    for j in range(start >> 3, ((end - 1) >> 3) + 1):
+        for k, x in enumerate(_results(wide, j, S, a, damped)):
+            store(wide, j, _RESULT + k, x)
     for place in range(start, end):
-        if places[place] == 0:
-            continue
-        k, row, column = model.mobility_at[place], place >> shift, (_RESULT << shift) + (place & (width - 1))
-        _take(D, i, k, load(flat, row, column))
-        if place >= own:
-            _take(D, k, i, load(flat, row, column + 2 * width))
-        if damped:
-            _take(D, nu + i, k, load(flat, row, column + width))
-            if place >= own:
-                _take(D, nu + k, i, load(flat, row, column + 3 * width))
+        if places[place] != 0:
+            row, at = place >> 3, 8 * _RESULT + (place & 7)
+            x = load(flat, row, at), load(flat, row, at + 8), load(flat, row, at + 16), load(flat, row, at + 24)
+            _take_results(D, model.nu, i, model.mobility_at[place], place >= start + model.num_u[b], damped, x)
 
 
 @generic
@@ -200,10 +217,12 @@ def sweep(model: Record, acting: Any, columns: Any, C: Any, damped: bool, flat: 
                 _add(C, p, n, load(C, b, n))
     for at in range(acted.shape[0] - 1, -1, -1):
         b = acted[at]
-        start, end = model.first_place[b] >> shift, ((model.end_place[b] - 1) >> shift) + 1
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-            _row_of_results(wide, places, shift, start, end, _spatial(columns, i, 0), _spatial(columns, i, 6), damped)
-            _spread(model, places, b, i, flat, shift, damped, D)
+            S, a = _spatial(columns, i, 0), _spatial(columns, i, 6)
+            if shift == 0:
+                _take_row(model, places, b, i, flat, S, a, damped, D)
+            else:
+                _take_eights(model, places, b, i, flat, wide, S, a, damped, D)
 
 
 @generic

@@ -41,13 +41,13 @@ from .entry import both_in, kernel_of, put_accelerations
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
 #: Numbers a mobility: S, a, c by q, c by u.
 SPEED, BY_Q, BY_U, NUMBERS_A_MOBILITY = 6, 12, 18, 24
-#: Numbers of a mobility's columns: M c + B a + S x* F; the same by u; M S; the angular part of B^T S; four results.
-COLUMN_Q, COLUMN_U, COLUMN_M, COLUMN_B, RESULT, NUMBERS_OF_COLUMNS = 0, 6, 12, 18, 21, 25
+#: Numbers of a mobility's columns: M c + B a + S x* F; the same by u; M S; the angular part of B^T S.
+COLUMN_Q, COLUMN_U, COLUMN_M, COLUMN_B, NUMBERS_OF_COLUMNS = 0, 6, 12, 18, 21
 #: Numbers that a mobility's columns are made of beside its body's sums: the body's motion; the column, and the mobilizer's own
 #: motion; what columns that depend on q add.
 MOTION, OWN, OWN_BENDS, INGREDIENTS = 31, 43, 61, 79
-#: Numbers a mobility of one state's scratch: the ingredients, its own numbers, and its columns.
-FIRST_NUMBER, FIRST_COLUMN, NUMBERS_OF_STATE = INGREDIENTS, INGREDIENTS + 24, INGREDIENTS + 24 + 25
+#: Numbers a mobility of one state's scratch: the ingredients, its own numbers, its columns, and four results.
+FIRST_NUMBER, FIRST_COLUMN, RESULT, NUMBERS_OF_STATE = INGREDIENTS, INGREDIENTS + 24, INGREDIENTS + 45, INGREDIENTS + 49
 #: Of a mobility k: derivatives by its coordinate of six columns and of HDot u, then that of HDot u by its speed, in F.
 BEND, BEND_BY_U, NUMBERS_OF_BENDS = 36, 42, 48
 
@@ -383,37 +383,49 @@ def eight_columns(wide: Any, j: int) -> None:
 
 
 @generic
-def _row(rows: Any, first: int, start: int, end: int, S: Any, a: Any, c: Any, e: Any) -> None:
-    """The results of a mobility, from number *start* of the columns to before *end*."""
+def _results(rows: Any, j: int, first: int, S: Any, a: Any, c: Any, e: Any) -> Any:
+    """Of a mobility i and one outboard, whose columns are row *j*: d tau_i by q and u of that, and of that by i's."""
     (sw, sv), aw, (cw, cv), (ew, ev) = S, a, c, e
-    for j in range(start, end):
-        tw, tv = load_spatial_at(rows, j, first + COLUMN_Q)
-        store(rows, j, first + RESULT, vec3.dot(sw, tw) + vec3.dot(sv, tv))
-        tw, tv = load_spatial_at(rows, j, first + COLUMN_U)
-        store(rows, j, first + RESULT + 1, vec3.dot(sw, tw) + vec3.dot(sv, tv))
-        tw, tv = load_spatial_at(rows, j, first + COLUMN_M)
-        kw = load3(rows, j, first + COLUMN_B)
-        store(rows, j, first + RESULT + 2, vec3.dot(cw, tw) + vec3.dot(cv, tv) + vec3.dot(aw, kw))
-        store(rows, j, first + RESULT + 3, vec3.dot(ew, tw) + vec3.dot(ev, tv) + vec3.dot(sw, kw))
+    tw, tv = load_spatial_at(rows, j, first + COLUMN_Q)
+    x = vec3.dot(sw, tw) + vec3.dot(sv, tv)
+    tw, tv = load_spatial_at(rows, j, first + COLUMN_U)
+    y = vec3.dot(sw, tw) + vec3.dot(sv, tv)
+    tw, tv = load_spatial_at(rows, j, first + COLUMN_M)
+    kw = load3(rows, j, first + COLUMN_B)
+    by_q = vec3.dot(cw, tw) + vec3.dot(cv, tv) + vec3.dot(aw, kw)
+    return x, y, by_q, vec3.dot(ew, tw) + vec3.dot(ev, tv) + vec3.dot(sw, kw)
 
 
 @generic
-def _spread(model: Record, b: int, i: int, rows: Any, shift: int, first: int, Dq: Any, Du: Any) -> None:
-    """Results of mobility i of body b to its row and column of both matrices, at the mobilities outboard and the body's own.
+def _put_results(Dq: Any, Du: Any, i: int, k: int, is_outboard: bool, x: Any) -> None:
+    """Results of mobilities i and k in rows and columns of both matrices; one row where k is the body's own."""
+    store(Dq, i, k, x[0])
+    store(Du, i, k, x[1])
+    if is_outboard:
+        store(Dq, k, i, x[2])
+        store(Du, k, i, x[3])
 
-    There are ``1 << shift`` mobilities in a row.
-    """
-    start, end, first_result = model.first_place[b], model.end_place[b], (first + RESULT) << shift
-    for place in range(start, start + model.num_u[b]):
-        k, row, column = model.mobility_at[place], place >> shift, first_result + (place & ((1 << shift) - 1))
-        store(Dq, i, k, load(rows, row, column))
-        store(Du, i, k, load(rows, row, column + (1 << shift)))
-    for place in range(start + model.num_u[b], end):
-        k, row, column = model.mobility_at[place], place >> shift, first_result + (place & ((1 << shift) - 1))
-        store(Dq, i, k, load(rows, row, column))
-        store(Du, i, k, load(rows, row, column + (1 << shift)))
-        store(Dq, k, i, load(rows, row, column + (2 << shift)))
-        store(Du, k, i, load(rows, row, column + (3 << shift)))
+
+@generic
+def _put_row(model: Record, b: int, i: int, columns: Any, speeds: Any, Dq: Any, Du: Any) -> None:
+    """Results of mobility i of body b with the body's own and those outboard, of lanes."""
+    own, aw = model.first_place[b] + model.num_u[b], load3(speeds, i, SPEED)
+    S, c, e = load_spatial(speeds, i), load_spatial_at(speeds, i, BY_Q), load_spatial_at(speeds, i, BY_U)
+    for place in range(model.first_place[b], model.end_place[b]):
+        _put_results(Dq, Du, i, model.mobility_at[place], place >= own, _results(columns, place, 0, S, aw, c, e))
+
+
+@generic
+def _put_eights(model: Record, b: int, i: int, flat: Any, wide: Any, S: Any, a: Any, c: Any, e: Any, Dq: Any, Du: Any) -> None:
+    """The same of one state, eight mobilities by place at once."""
+    start, end = model.first_place[b], model.end_place[b]
+    for j in range(start >> 3, matrix_sweep.numbers_until(end, 3)):
+        for k, x in enumerate(_results(wide, j, FIRST_COLUMN, S, a, c, e)):
+            store(wide, j, RESULT + k, x)
+    for place in range(start, end):
+        row, at = place >> 3, 8 * RESULT + (place & 7)
+        x = load(flat, row, at), load(flat, row, at + 8), load(flat, row, at + 16), load(flat, row, at + 24)
+        _put_results(Dq, Du, i, model.mobility_at[place], place >= start + model.num_u[b], x)
 
 
 @generic
@@ -455,17 +467,14 @@ def add_to_parent(model: Record, b: int, bodies: Any) -> None:
 @generic
 def sweep(
     model: Record, A: Any, udot: Any, g: Any, bends: Any, bent: Any, slopes: Any, acted: Any, carrier: Any, F: Any,
-    bodies: Any, speeds: Any, columns: Any, clears: bool, Dq: Any, Du: Any,
+    bodies: Any, speeds: Any, columns: Any, Dq: Any, Du: Any,
 ) -> None:
     # fmt: on
     """Derivatives of M udot + inertial forces - gravity g - forces on single mobilities, of lanes, into *Dq* and *Du*.
 
-    Other applied wrenches F, on the bodies *acted* on, are carried along; *carrier* says which bodies' they are. Unless it
-    *clears*, numbers of mobilities that are not on one path from Ground are left as they are.
+    Other applied wrenches F, on the bodies *acted* on, are carried along; *carrier* says which bodies' they are. Numbers of
+    mobilities that are not on one path from Ground are left as they are.
     """
-    if clears:
-        matrix_sweep.clear(Dq)
-        matrix_sweep.clear(Du)
     begin(model, A, g, bodies)
     subtract_wrenches(acted, carrier, F, bodies)
     for b in range(model.nb - 1, 0, -1):
@@ -475,10 +484,7 @@ def sweep(
     for b in range(model.nb - 1, 0, -1):
         if model.num_u[b] > 0:
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                aw = load3(speeds, i, SPEED)
-                c, e = load_spatial_at(speeds, i, BY_Q), load_spatial_at(speeds, i, BY_U)
-                _row(columns, 0, model.first_place[b], model.end_place[b], load_spatial(speeds, i), aw, c, e)
-                _spread(model, b, i, columns, 0, 0, Dq, Du)
+                _put_row(model, b, i, columns, speeds, Dq, Du)
             if model.num_u[b] > 1 or bent[b] > 0:
                 own_rows(model, b, bodies, Dq)
             if bent[b] > 0:
@@ -510,14 +516,12 @@ def sweep_state(
         eight_columns(wide, j)
     for b in range(model.nb - 1, 0, -1):
         n, start = model.num_u[b], model.first_place[b]
-        end = matrix_sweep.numbers_until(model.end_place[b], 3)
         for place in range(start, start + n):
             S = _load_three(flat, place, FIRST_NUMBER), _load_three(flat, place, FIRST_NUMBER + 3)
             aw = _load_three(flat, place, FIRST_NUMBER + SPEED)
             c = _load_three(flat, place, FIRST_NUMBER + BY_Q), _load_three(flat, place, FIRST_NUMBER + BY_Q + 3)
             e = _load_three(flat, place, FIRST_NUMBER + BY_U), _load_three(flat, place, FIRST_NUMBER + BY_U + 3)
-            _row(wide, FIRST_COLUMN, start >> 3, end, S, aw, c, e)
-            _spread(model, b, model.mobility_at[place], flat, 3, FIRST_COLUMN, Dq, Du)
+            _put_eights(model, b, model.mobility_at[place], flat, wide, S, aw, c, e, Dq, Du)
         if n > 1 or bent[b] > 0:  # a single column constant in F is a pin's, a slider's or a screw's: v and w are parallel
             own_rows(model, b, bodies, Dq)
         if bent[b] > 0:

@@ -7,7 +7,7 @@ from ..algebra.record import attach
 from ..compiling import compiled
 from ..derivative import products, sweep
 from ..state.validity import ARTICULATED, KINEMATICS
-from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
+from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix, matrix_sweep
 from .batch_operators import put, realize, take
 from .chunks import shared
 
@@ -46,8 +46,9 @@ def calc_inverse_dynamics_derivatives(
         take(udot, 8 * g, udot8)
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
         pull, none = sweep.gravity(model), bodies[:0]
+        matrix_sweep.clear(found)
         sweep.sweep(
-            model, A, udot8, pull, none, bent, slopes, bent[:0], bent, none, bodies, speeds, columns, True,
+            model, A, udot8, pull, none, bent, slopes, bent[:0], bent, none, bodies, speeds, columns,
             found[:n], found[n : 2 * n],
         )
         explicit_mass_matrix.calc_m(model, False, work, work, found[2 * n :])

@@ -27,6 +27,7 @@ from ..derivative.residual import (
     add_parts,
     add_stiffness,
     clear,
+    clear_beyond,
     clear_blocks,
     find_carried,
     find_displacements,
@@ -35,7 +36,7 @@ from ..derivative.residual import (
 from ..derivative.solve import add_given, contradict, project, put_both_products, put_given, put_products
 from ..derivative.sweep import FORCE
 from ..state.fields import Record
-from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS
+from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS, NO_RATES
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
 from ..tree.realize import nothing_of
 from .batch import realize_eight
@@ -48,13 +49,14 @@ from .chunks import shared
 def _find(
     model: Record, first: int, of_one: Any, of_tree: Any, own: Any, own_of_each: Any, plan: Any, end: int, u_dot: Any, A: Any,
     total: Any, totals: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, columns: Any, stiffness: Any,
-    C: Any, carried: Any, of_pairs: Any, clears: bool, D: Any, T: Any, E: Any, K: Any, driven: Any, M: Any,
+    C: Any, carried: Any, of_pairs: Any, beyond: Any, D: Any, T: Any, E: Any, K: Any, driven: Any, M: Any,
 ) -> None:
     # fmt: on
     """The residual's derivatives by columns up to *end* of eight states, errors', those of udot that is driven, and M.
 
     *of_one* are what `derivative.residual.add_parts` has of Duals, and scratch of one state. *own* is what it has of a state's
-    own parameters, *own_of_each* the rows of all.
+    own parameters, *own_of_each* the rows of all. *D* is as it was left, or zero at first: nothing else is written beside what
+    is *beyond* the tree's.
     """
     slopes, bent, carrier, body_of, row_of = of_tree
     (block, addresses), scratch = of_one
@@ -70,9 +72,9 @@ def _find(
     if thermostat >= 0:
         faster, of_bodies = total, totals
         thermostats.put_motion(model, thermostat, u_dot, A, total, totals)
+    clear_beyond(beyond, o, D)
     sweep.sweep(
-        model, of_bodies, faster, g, bends, bent, slopes, plan[ACTED][0], carrier, F, bodies, speeds, columns, clears, D[:n],
-        D[n : 2 * n],
+        model, of_bodies, faster, g, bends, bent, slopes, plan[ACTED][0], carrier, F, bodies, speeds, columns, D[:n], D[n:]
     )
     store3(bodies, 0, FORCE, g)
     if M.shape[0] > 0:
@@ -84,11 +86,10 @@ def _find(
     clear(E, o)
     clear(K, o)
     trees = carrier, body_of, (row_of, n, 2 * n)
-    for lane in range(8 if plan[ASKED][7] != 0 else 0):
-        for i in range(own.shape[0]):
-            own[i] = own_of_each[first + lane, i]
-        add_parts(model, lane, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
-    add_errors(model, plan[TABLES][:4], trees[2], bodies, speeds, C, E)
+    if plan[ASKED][7] != 0:
+        owns = own, own_of_each, first
+        add_parts(model, 8, owns, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
+        add_errors(model, plan[TABLES][:4], trees[2], bodies, speeds, C, E)
     if plan[CONTACTS].shape[0] > 0:
         contacts.add(model, plan[CONTACTS], bodies, speeds, plan[TABLES][3], C, D)
     if plan[BETWEEN][2].shape[0] > 0:
@@ -108,11 +109,11 @@ def _make_unsound(M_inv: Any, sound: Any) -> None:
 @compiled
 def calc_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, picked: Any, own_of_each: Any, num_z: int,
-    is_of_tree: bool, both: bool, groups: tuple[Any, Any], of_rest: tuple[Any, Any], carried: Any, of_tree: Any, rows: Any,
+    beyond: Any, both: bool, groups: tuple[Any, Any], of_rest: tuple[Any, Any], carried: Any, of_tree: Any, rows: Any,
     driven: Any, contradicting: Any, plan: Any, given: Any, udot: Any, A: Any, total: Any, totals: Any, unit: Any, N: Any,
     bends: Any, F: Any, bodies: Any, speeds: Any, of_columns: Any, stiffness: Any, C: Any, of_pairs: Any, of_lines: Any,
-    rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, pack: Any, work: Any, M_inv:
-    Any, rest: Any, D: Any, out: Any,
+    rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, work: Any, M_inv: Any,
+    rest: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by q, u, z, in rows of *num_z*, forces on the mobilities, and time, one behind the other.
@@ -125,7 +126,7 @@ def calc_derivatives(
     n, columns = model.nu, 2 * model.nu + T.shape[1]
     for g in shared(share):
         first = 8 * g
-        realize_eight(model, address, KINEMATICS | FORCES if inverse else EVERYTHING, first, states)
+        realize_eight(model, address, NO_RATES | (KINEMATICS | FORCES if inverse else EVERYTHING), first, states)
         o = zero(load(model.time, 0, 0))
         if inverse:
             sound = nothing_of(model.u, n, nothing_of(model.q, model.nq, o))
@@ -136,8 +137,7 @@ def calc_derivatives(
         put_accelerations(model, inverse, udot, udot, A)
         _find(
             model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F, bodies,
-            speeds, of_columns, stiffness, C, carried, (of_lines, of_pairs), inverse or not is_of_tree, rigid, T, E, K,
-            driven, M,
+            speeds, of_columns, stiffness, C, carried, (of_lines, of_pairs), beyond, rigid, T, E, K, driven, M,
         )
         if inverse:
             for i in range(n):
@@ -157,20 +157,20 @@ def calc_derivatives(
             add_given(M, n, driven, K, 2 * n, columns, T, 0)
             add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
             if both:
-                put_both_products(M_inv, n, Q, m, E, rigid, *groups, picked, True, pack, D)
+                put_both_products(M_inv, n, Q, m, E, rigid, *groups, picked, True, D)
             for half in range(2):
                 if not both:
-                    put_products(M_inv, n, Q, m, E, half * n, rigid, half * n, *groups, picked, pack, D)
+                    put_products(M_inv, n, Q, m, E, half * n, rigid, half * n, *groups, picked, D)
                 put_given(driven, K, half * n, half * n + n, D, half * n)
-            put_products(M_inv, n, Q, m, E, 2 * n, T, 0, *of_rest, picked, pack, rest)
+            put_products(M_inv, n, Q, m, E, 2 * n, T, 0, *of_rest, picked, rest)
             put_given(driven, K, 2 * n, columns, rest, 0)
             first_z, last = 2 * n * n, n * (2 * n + num_z)
             put_rows(D, 0, 2 * n, out, first, 0)
             put_columns(rest, 0, T.shape[1] - 1, out, first, first_z, num_z)
             put_rows(M_inv, 0, n, out, first, last)
             put_columns(rest, T.shape[1] - 1, T.shape[1], out, first, last + n * n, 1)
-            if any_not_finite(sound):  # what is not a number must not stay for other states
-                clear(rigid, o)
+        if any_not_finite(sound):  # what is not a number must not stay for other states
+            clear(rigid, o)
 
 
 # fmt: off
@@ -178,7 +178,7 @@ def calc_derivatives(
 def calc_parameter_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own_of_each: Any, groups: tuple[Any, Any], row_of: Any,
     rows: Any, driven: Any, contradicting: Any, R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any,
-    pack: Any, work: Any, M_inv: Any, D: Any, out: Any,
+    work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
     """Derivatives of udot by numbers of the model.
@@ -192,7 +192,7 @@ def calc_parameter_derivatives(
     dual = attach(duals)
     for g in shared(share):
         first = 8 * g
-        realize_eight(model, address, EVERYTHING, first, states)
+        realize_eight(model, address, EVERYTHING | NO_RATES, first, states)
         o = zero(load(model.time, 0, 0))
         sound = nothing_of(model.u_dot, n, o)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
@@ -215,7 +215,7 @@ def calc_parameter_derivatives(
             scatter(contradicting, first, 0, contradict(model, model.A_GB, model.u_dot))
         add_given(M, n, driven, K, 0, columns, R, 0)
         add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
-        put_products(M_inv, n, Q, m, E, 0, R, 0, *groups, picked, pack, D)
+        put_products(M_inv, n, Q, m, E, 0, R, 0, *groups, picked, D)
         put_given(driven, K, 0, columns, D, 0)
         put_rows(D, 0, n, out, first, 0)
 

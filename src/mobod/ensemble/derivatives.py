@@ -19,7 +19,6 @@ from ..derivative.results import put, results, targets
 from ..derivative.routines import calc_residual
 from ..derivative.seeded_record import SeededRecord, side_by_side
 from ..derivative.settings import Setting, find_each
-from ..derivative.solve import PACKED
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
 from ..derivative.two_points import NUMBERS_OF_LINE
 from ..errors import ConvergenceError, ModelError
@@ -231,7 +230,7 @@ class Derivatives(OfParts):
             before=(own_of_each(self._own), all_of(nu, m), whole.parts.row_of, rows, driven, contradicting),
             scratch=(
                 *((nu, m), (me, m), (moved, m), (moved, nu), (num_rows, nu), (me, nu), (me, nu), (me, me), (nu, me)),
-                *((nu + me, PACKED), self._column_scratch(), (nu, nu)),
+                *(self._column_scratch(), (nu, nu)),
             ),
             alone=_never,
         )
@@ -356,6 +355,7 @@ class Derivatives(OfParts):
                 alone=_never,
                 realized=realized,
                 found=block,
+                whose=whole,
             )
         return contradicting
 
@@ -368,11 +368,12 @@ class Derivatives(OfParts):
         of_mass = nu if inverse or len(driven) or whole.parts.plan.thermostat >= 0 else 0
         wide = 2 * nu + of_rest
         groups = pattern.at_once, whole.groups_of_lanes, all_of(nu, of_rest)
-        before = pattern.is_of_tree, *groups, whole.carried, whole.of_parts, rows, driven
+        beyond = pattern.beyond_tree(whole.parts.plan.couples_by_u)
+        before = beyond, *groups, whole.carried, whole.of_parts, rows, driven
         scratch = (
             *((nu, 1), (tree.nb, 6), (nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
             *((nu, of_rest), (0 if inverse else m, wide), (moved, wide), (of_mass, nu)),
-            *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), (nu + m, PACKED), self._column_scratch()),
+            *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), self._column_scratch()),
             *((nu, nu), (nu, of_rest)),
         )
         return before, whole.plan_of_inverse if inverse else whole.plan, scratch
@@ -389,16 +390,13 @@ class Derivatives(OfParts):
         return whole_for(self._system, self._template)
 
     def _scratch_of_parts(self, whole: Whole) -> tuple[tuple[int, int], ...]:
-        """Of kernels in `batch_element_derivatives`: what the rigid sweep, and what it is given, takes of eight states.
-
-        The residual's derivatives stay zero where the tree leaves them so: a row more keeps them from being taken of others.
-        """
+        """Of kernels in `batch_element_derivatives`: what the rigid sweep, and what it is given, takes of eight states."""
         tree = self._template.tree
-        bends, is_of_tree = tree.nu if whole.bent.any() else 0, whole.parts.plan.pattern.is_of_tree
+        bends = tree.nu if whole.bent.any() else 0
         before = (tree.nu + tree.nq, 1), (tree.nq, 6), (bends, sweeps.NUMBERS_OF_BENDS), (tree.nb, 6)
         blocks = (tree.nu, NUMBERS_OF_STIFFNESS), (whole.num_blocks, NUMBERS_OF_BLOCK)
         between = (tree.nb, NUMBERS_OF_WRENCHES), (len(whole.parts.plan.points), NUMBERS_OF_LINE)
-        return *before, *self._scratch_of_sweep(), *blocks, *between, (2 * tree.nu + is_of_tree, tree.nu)
+        return *before, *self._scratch_of_sweep(), *blocks, *between, (2 * tree.nu, tree.nu)
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:
         nb, nu = self._template.tree.nb, self._template.tree.nu

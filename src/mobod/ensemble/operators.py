@@ -88,6 +88,7 @@ class Operators(OnManifold):
         found: Array | None = None,
         reduced: bool = False,
         begins_at_zero: bool = False,
+        whose: object = None,
     ) -> Array:
         """An operator on every state, realized anew: in lanes, or state by state in systems with parts in Python.
 
@@ -116,6 +117,8 @@ class Operators(OnManifold):
             no field for the result.
         begins_at_zero : bool
             Whether the kernel leaves numbers of its fields as they are, which have to be zero.
+        whose : object
+            Whose fields they are, if the kernel leaves numbers of them as they are, which have to be zero for this alone.
         """
         if realized:
             self._need(asked, stage)
@@ -123,7 +126,7 @@ class Operators(OnManifold):
         if self._system.calls_with_states:
             result = np.full((self._n, *out), np.nan)
         else:
-            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, begins_at_zero)
+            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, begins_at_zero, whose)
         for i in self._alone():
             state = self._lend(i)
             try:
@@ -145,6 +148,7 @@ class Operators(OnManifold):
         found: Array | None,
         reduced: bool,
         begins_at_zero: bool,
+        whose: object,
     ) -> Array:
         """An operator on all states, as `_operate` takes it, but for those that have departed."""
         padded = self._groups * LANES
@@ -166,20 +170,20 @@ class Operators(OnManifold):
         states = self._given_states
 
         def work(record: Record, share: tuple[Any, ...]) -> None:
-            lanes = _fields_of_lanes(fields) if begins_at_zero else self._kept_fields(share[0], fields)
+            lanes = _fields_of_lanes(fields) if begins_at_zero else self._kept_fields(share[0], fields, whose)
             kernel(record, address, share, states, *before, *arguments, *lanes, found)
 
         self._share_out(asked, work, reduced)
         return found if given_block else found[: self._n].reshape(self._n, *out)
 
-    def _kept_fields(self, worker: int, shapes: tuple[tuple[int, ...], ...]) -> list[Array]:
+    def _kept_fields(self, worker: int, shapes: tuple[tuple[int, ...], ...], whose: object) -> list[Array]:
         """Fields of lanes of a thread, those of the last call if that had the same: new memory takes up to 0.1 ms."""
         kept = self._scratch.get(worker)
-        if kept is not None and kept[0] == shapes:
-            return kept[1]
+        if kept is not None and kept[0] == shapes and kept[1] is whose:
+            return kept[2]
         fields = _fields_of_lanes(shapes)
         if sum(field.nbytes for field in fields) <= _MOST_KEPT:
-            self._scratch[worker] = shapes, fields
+            self._scratch[worker] = shapes, whose, fields
         return fields
 
     def _rows(self, what: str, value: npt.ArrayLike | None, shape: tuple[int, ...]) -> Array:
