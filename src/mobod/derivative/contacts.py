@@ -41,7 +41,7 @@ from ..force.routines import FORCES
 from ..state.fields import Record
 from . import stiffness
 from .columns import fill_body, move
-from .local import NUMBERS_OF_BLOCK, clear_body, put_block, put_wrench
+from .local import NUMBERS_OF_BLOCK, clear_body, common_body, put_block, put_wrench
 
 
 @routine
@@ -57,17 +57,6 @@ def contribute_pair(model: Record, e: int, a: int, b: int) -> int:
         law = model.force_integers[i + LAW_ROUTINE]
         call_routine(model.contact_routines[law], model, pair[0], pair[1], pair[2], e, count, FORCES)
     return 0
-
-
-@generic
-def _common(model: Record, a: int, b: int) -> int:
-    """The last body on the way from Ground to both."""
-    while a != b:
-        if a > b:
-            a = model.parent[a]
-        else:
-            b = model.parent[b]
-    return a
 
 
 @generic
@@ -93,7 +82,7 @@ def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> N
     o = zero(load(units[0], 0, 0))
     keep, spare = one(o), C.shape[0] - 2
     b1, b2 = model.surface_body[s1], model.surface_body[s2]
-    c = _common(model, b1, b2)
+    c = common_body(model, b1, b2)
     fill_body(model, lane, b1, A, asked, dual)
     fill_body(model, lane, b2, A, asked, dual)
     for which in range(1 if c > 0 else 2):  # of one base one moves, which says what the other's motion does
@@ -230,7 +219,7 @@ def _differentiate_point(
         friction = _hollars(both, vec3.dot(slip, slip))
     law, point, motion, nothing = (normal, friction), (n, p, h, both[1] + o, per), (v, slip, rate), (o, o, o)
     f = vec3.scale(normal[0], vec3.add_scaled(n, -friction[0], slip))
-    common = _common(model, b1, b2)
+    common = common_body(model, b1, b2)
     for which in range(2):  # the second body moves, then the first
         moving, other, sign = b2, b1, 1.0
         if which == 1:

@@ -6,6 +6,9 @@ has carried along, and those that carry one,
 
     w on a    e x* F_a - w on b        e, v of b relative to a
 
+What reads the last body on the way to both, such as a constraint's Ancestor, changes with the motion relative to that of a and
+of b, each by itself: e and v are then of columns that carry b but not that body, and likewise the other way round.
+
 Forces along a line between two points are in closed form, see `two_points`. The wrenches of a column are added up inward, over
 bodies that have some. It takes time by itself, and little for each pair.
 """
@@ -18,7 +21,7 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import apart, generic
 from ..state.fields import Record
 from . import two_points
-from .local import OF_WRENCH
+from .local import BOTH, OF_WRENCH, ONE
 from .stiffness import DAMPING, times
 from .sweep import cross_force, load_spatial_at
 
@@ -41,9 +44,11 @@ def _take_out(crossings: Any, k: int, block: int, bodies: Any, C: Any, F: Any) -
 @generic
 def _is_moved(crossings: Any, k: int, carries: Any, j: int) -> bool:
     """True if column j changes forces of a pair."""
-    count = carries[crossings[k, MOVED], j]
-    if crossings[k, BETWEEN] == 1:
-        count += carries[crossings[k, PUSHED], j] - 2 * carries[crossings[k, COMMON], j]
+    count, common = carries[crossings[k, MOVED], j], carries[crossings[k, COMMON], j]
+    if crossings[k, BETWEEN] == BOTH:
+        count += carries[crossings[k, PUSHED], j] - common
+    if crossings[k, BETWEEN] != 0:
+        count -= common
     return count > 0
 
 
@@ -56,10 +61,10 @@ def _add(W: Any, b: int, first: int, n: Any, f: Any) -> None:
 @generic
 def _push(C: Any, block: int, crossings: Any, k: int, keep: Any, S: Any, j: int, W: Any) -> None:
     """Wrenches of a pair, added to those of its bodies."""
-    a, b, between = crossings[k, PUSHED], crossings[k, MOVED], crossings[k, BETWEEN] == 1
+    a, b, between = crossings[k, PUSHED], crossings[k, MOVED], crossings[k, BETWEEN] != 0
     m = load(keep, b, j)
     if between:
-        m = m - load(keep, a, j)
+        m = m - load(keep, a if crossings[k, BETWEEN] == BOTH else crossings[k, COMMON], j)
     e = vec3.scale(m, load3(S, j, 0)), vec3.scale(m, load3(S, j, 3))
     n, f = times(C, block, 0, e)
     if crossings[k, DAMPED] == 1:
@@ -136,7 +141,7 @@ def add(
     damped, lines = False, points.shape[0]
     for k in range(crossings.shape[0]):
         damped = damped or crossings[k, DAMPED] == 1
-        if crossings[k, BETWEEN] == 1:
+        if crossings[k, BETWEEN] == BOTH or (crossings[k, BETWEEN] == ONE and crossings[k, PUSHED] < crossings[k, MOVED]):
             _take_out(crossings, k, model.nb + k, bodies, C, F)
     for k in range(points.shape[0]):
         two_points.settle(model, points, k, bodies, F, L)

@@ -33,6 +33,8 @@ KIND, WHOSE, FIRST_CALL, FIRST_FAST, END_CALL, FIRST_PUSHED, END_PUSHED = range(
 FORCE, CONSTRAINT, MOTION = 0, 1, 2
 ADDRESS, WHICH, END, OWN_Z, TIMED = 1, 2, 3, 4, 5
 BLOCK, WRENCH = 2, 3
+#: Kinds of what is between two bodies: by the motion of both relative to each other; of one, relative to what carries both.
+BOTH, ONE = 1, 2
 #: The tangents by an element's z and by time, behind those by six directions, or by a mobilizer's own speeds.
 Z, TIME = 6, 7
 #: Numbers of a block: K, then D, row by row; the wrench on the body that is pushed, where that is asked for.
@@ -246,7 +248,8 @@ def _errors(
 def add_errors(model: Record, tables: Any, row_of: Any, bodies: Any, columns: Any, C: Any, E: Any) -> None:
     """Errors of constraints along the columns that carry their bodies, with what accelerations change by; of all lanes.
 
-    Of two bodies of which one moves, the other's motion does the opposite: together they change no error.
+    Where something is between two bodies, no error changes along columns that carry both, and of two of which one moves, see
+    `couplings`, the other's motion does the opposite.
     """
     nodes, calls, pushed, way = tables
     for node in range(nodes.shape[0]):
@@ -254,12 +257,28 @@ def add_errors(model: Record, tables: Any, row_of: Any, bodies: Any, columns: An
             b = nodes[node, WHOSE]
             for at in range(nodes[node, FIRST_CALL], nodes[node, END_CALL]):
                 if calls[at, KIND] == CONSTRAINT:
-                    c, block = calls[at, WHICH], calls[at, END]
-                    _add_errors_of(model, way, c, b, block, 1.0, row_of, bodies, columns, C, E)
-                    for other in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
+                    c, block, other = calls[at, WHICH], calls[at, END], -1
+                    for k in range(nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED]):
+                        if pushed[k, WRENCH] != 0 and _names(model, c, pushed[k, WHOSE]):
+                            other = k
+                    a, last = b, 0
+                    if other >= 0:
                         a = pushed[other, WHOSE]
-                        if pushed[other, WRENCH] == 1 and _names(model, c, a):
-                            _add_errors_of(model, way, c, a, block, -1.0, row_of, bodies, columns, C, E)
+                        last = common_body(model, a, b)
+                    _add_errors_of(model, way, c, b, last, block, 1.0, row_of, bodies, columns, C, E)
+                    if other >= 0 and pushed[other, WRENCH] == BOTH:
+                        _add_errors_of(model, way, c, a, last, block, -1.0, row_of, bodies, columns, C, E)
+
+
+@generic
+def common_body(model: Record, a: int, b: int) -> int:
+    """The last body on the way from Ground to both."""
+    while a != b:
+        if a > b:
+            a = model.parent[a]
+        else:
+            b = model.parent[b]
+    return a
 
 
 @generic
@@ -274,10 +293,12 @@ def _names(model: Record, c: int, b: int) -> bool:
 # fmt: off
 @generic
 def _add_errors_of(
-    model: Record, way: Any, c: int, b: int, block: int, sign: float, row_of: Any, bodies: Any, columns: Any, C: Any, E: Any
+    model: Record, way: Any, c: int, b: int, last: int, block: int, sign: float, row_of: Any, bodies: Any, columns: Any, C: Any,
+    E: Any,
 ) -> None:
     # fmt: on
-    n, r = model.num_constrained_bodies[c], load3(bodies, b, 0)
+    """Along columns that carry b and not the *last* body."""
+    n, r, end = model.num_constrained_bodies[c], load3(bodies, b, 0), way[b + 1] - (way[last + 1] - way[last])
     o = 0.0 * r[0]
     for k in range(constraints.num_rows(model, c)):
         row, at, first = row_of[0][model.first_row[c] + k], block + k // ROWS_OF_BLOCK, 12 * (k % ROWS_OF_BLOCK)
@@ -290,7 +311,7 @@ def _add_errors_of(
                 t, f = vec3.add(t, vec3.add(own_t, vec3.cross(r, own_f))), vec3.add(f, own_f)
         moved = vec3.scale(sign, load3(C, at, first)), vec3.scale(sign, load3(C, at, first + 3))
         faster = vec3.scale(sign, load3(C, at, first + 6)), vec3.scale(sign, load3(C, at, first + 9))
-        for place in range(way[b], way[b + 1]):
+        for place in range(way[b], end):
             j = way[place]
             x = _times_column(moved, columns, j, 0) + _times_column(faster, columns, j, 6)
             store(E, row, j, load(E, row, j) + x + _times_column((t, f), columns, j, 12))
@@ -323,7 +344,7 @@ def _read(
                 continue
             if kind == BODY:
                 put_block(a, pushed[at, BLOCK], fast, lane, bodies, flat, wide, dual, C)
-                if fast == 0 and pushed[at, WRENCH] == 1:
+                if fast == 0 and pushed[at, WRENCH] != 0:
                     put_wrench(a, pushed[at, BLOCK], lane, bodies, dual, C)
             elif a > 0:
                 _push_of_coordinates(model, lane, way, b, a, fast, bodies, columns, seeding, dual, D)

@@ -55,8 +55,8 @@ class Pattern:
 
         Where it does so *by_u* too, these are below, ``nu`` rows on.
         """
-        places = np.argwhere(self.may_differ & ~self._of_tree).reshape(-1, 2)
-        return np.concatenate([places, places + [len(self.may_differ), 0]]) if by_u else places
+        beyond = self.may_differ & ~self._of_tree
+        return np.argwhere(np.vstack([beyond, beyond & by_u])).reshape(-1, 2)
 
     @property
     def at_once(self) -> bool:

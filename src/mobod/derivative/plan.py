@@ -27,12 +27,14 @@ from .along import MOST_Z, OF_GROUP
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .local import (
     BODY,
+    BOTH,
     CONSTRAINT,
     END_PUSHED,
     FIRST_PUSHED,
     FORCE,
     MOBILIZER,
     MOTION,
+    ONE,
     ROWS_OF_BLOCK,
     contribute_constraint,
 )
@@ -57,8 +59,8 @@ class Plan:
         What is called: kind, address for Duals, and the element and the one after the last, or the body, or the constraint and
         the first block of its errors as a body moves; the z by which it is differentiated there, -1 for none; and 1 if by time.
     pushed : (n, 4) array
-        Kind, body, and the block of derivatives, -1 where there is none; and 1 where its wrench is kept: forces are between it
-        and what moves.
+        Kind, body, and the block of derivatives, -1 where there is none; and BOTH or ONE where its wrench is kept: forces are
+        between it and what moves, see `couplings`.
     ways : array
         Of each body where the mobilities on the way to it are listed behind, from the body inward.
     groups : (n, 10) array
@@ -68,7 +70,7 @@ class Plan:
         What groups have.
     crossings : (n, 5) array
         Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, whether
-        velocities are read, and 1 if forces are between both, see `couplings`.
+        velocities are read, and BOTH or ONE if forces are between both, see `couplings`.
     points : (n, 6) array
         Forces along a line between two points, see `two_points`.
     coupled, crossed : array
@@ -157,7 +159,7 @@ class _Graph:
 
     def __init__(self, parents: npt.NDArray[np.int64]) -> None:
         self._parents = parents
-        #: Kind, body, and 1 for what acts between this and another one alone.
+        #: Kind, body, and how it moves, see `couplings`: BOTH or ONE for what acts between this and another one alone.
         self._nodes: dict[tuple[int, int, int], dict[Call, bool]] = {}
         self._parts: dict[Call, list[tuple[int, int]]] = {}
         #: Of these those on which it acts.
@@ -181,6 +183,13 @@ class _Graph:
         """The same, of what acts between two bodies alone."""
         self._between.setdefault((min(bodies), max(bodies)), {})[call] = fast
 
+    def add_about(self, call: Call, bodies: Sequence[int]) -> None:
+        """The same, of what reads the motion of the last body on the way to both, too: then either moves relative to that."""
+        for b in bodies:
+            self._nodes.setdefault((BODY, b, ONE), {})[call] = True
+        self._acted[call] = [(BODY, b) for b in bodies]
+        self._parts[call] = [*self._acted[call], (BODY, self.common(*bodies))]
+
     def _choose(self) -> None:
         """Choose which body of each pair moves: those of most pairs, so that few do."""
         pairs = []
@@ -195,7 +204,7 @@ class _Graph:
             for pair in [pair for pair in pairs if moved in pair]:
                 pairs.remove(pair)
                 for call, fast in self._between[pair].items():
-                    self._nodes.setdefault((BODY, moved, 1), {})[call] = fast
+                    self._nodes.setdefault((BODY, moved, BOTH), {})[call] = fast
                     self._parts[call] = self._acted[call] = [(BODY, b) for b in pair]
 
     def common(self, a: int, b: int) -> int:
@@ -224,7 +233,7 @@ class _Graph:
             first_fast = len(calls)
             calls += _joined(fast, mine)
             for other, a in dict.fromkeys(part for call in own for part in self._acted[call]):
-                block, alone = -1, int(between and a != b)
+                block, alone = -1, between if a != b else 0
                 if kind == other == BODY and 0 < a != b:
                     block = nb + len(crossings)
                     crossings.append((a, b, self.common(a, b), self._reads_velocities(own, (other, a)), alone))
@@ -480,11 +489,14 @@ class _Making:
             address = contribute_constraint.address(with_tangents=True)
             for one in constraints:
                 bodies, mobilizers = one.reach()
-                call = CONSTRAINT, address, one.index, 0
-                if _is_between(one) and len(set(bodies)) == 2 and 0 not in bodies and not mobilizers:
-                    self._graph.add_between(call, bodies, True)
+                call, own = (CONSTRAINT, address, one.index, 0), sorted(set(one.body_indices()))
+                between = _is_between(one) and len(own) == 2 and 0 not in bodies and not mobilizers
+                if between and set(bodies) == set(own):
+                    self._graph.add_between(call, own, True)
+                elif between:
+                    self._graph.add_about(call, own)
                 else:
-                    self._graph.add(call, bodies, mobilizers, True, set(bodies).difference(one.body_indices()))
+                    self._graph.add(call, bodies, mobilizers, True, set(bodies).difference(own))
             self._by_parts = CONSTRAINED  # at given multipliers their forces depend on no velocity
             self._by_rest = CONSTRAINED if any(one.depends_on_time for one in constraints) else 0
         else:
