@@ -1,6 +1,7 @@
 """Plans by direct collocation: against closed forms, and what is said where there is none."""
 
 import builtins
+import itertools
 
 import numpy as np
 import pytest
@@ -490,3 +491,73 @@ def test_without_casadi_scipy_is_taken(monkeypatch):
     assert plan.statistics["solver"] == "scipy" and np.isclose(plan.statistics["cost"], 12.0)
     with pytest.raises(ImportError, match=r"mobod\[casadi\]"):
         mb.collocate(system, state, 1.0, [(slider, 0)], solver="ipopt")
+
+
+def arm_of_muscles():
+    """A forearm with a weight that biceps and triceps move, by elastic tendons."""
+    lifts = mb.examples.arm_lifts
+    system = mb.MultibodySystem("arm")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    elbow = mb.mobilizer.Pin(matter.ground, lifts.make_forearm(), X_PF=mb.Transform((0, -lifts.UPPER_ARM, 0)), name="elbow")
+    mb.force.MobilityLinearDamper(forces, elbow, 0, 0.3)
+    muscles = []
+    for name in ("biceps", "triceps"):
+        strength, fiber, slack, above, below = lifts.MUSCLES[name]
+        path = mb.force.transmission.StraightPath(forces, [([(matter.ground, above), (elbow, below)], 1.0)])
+        muscles.append(mb.muscle.DeGrooteFregly2016(forces, path, strength, fiber, slack, name=name))
+    state = system.realize_topology()
+    state.q = [0.1]
+    system.realize(state, mb.Stage.POSITION)
+    mb.muscle.equilibrate(state, muscles)
+    return system, state, muscles
+
+
+def test_muscles_lift_a_weight(with_ipopt):
+    """It begins with fibers that balance their tendons; and errors are those of runs short enough for these: a run agrees."""
+    system, state, muscles = arm_of_muscles()
+    names = [f"{one.name}.excitation" for one in muscles]
+    given = {
+        "cost": lambda controls: (controls**2).sum(axis=0),
+        "end": {"elbow.q": 1.2, "elbow.u": 0.0},
+        "bounds": dict.fromkeys(names, (0.01, 1.0)),
+    }
+    plan = mb.collocate(system, state, 0.6, names, intervals=10, max_iterations=100, **given)
+    assert plan.statistics["errors"].max() < 0.02, "finite, and small"
+    ends, at, e = plan.statistics["intervals"], plan.time, plan.quantities["controls"]
+    one = state.copy()
+    for i, (first, last) in enumerate(itertools.pairwise(ends)):  # by the polynomial of each interval
+        for k, muscle in enumerate(muscles):
+            muscle.set_excitation(one, float(e[2 * i : 2 * i + 3, k] @ (1, 4, 1)) / 6.0)
+        one = mb.simulate(system, one, last - first, accuracy=1e-6).states[-1]
+        assert np.isclose(one.time, last) and np.isclose(at[2 * i + 2], last)
+    assert abs(one.q[0] - 1.2) < 0.05
+
+
+def test_a_plan_begins_where_fibers_balance_and_loops_are_closed():
+    from mobod.optimal.mesh import Mesh
+    from mobod.optimal.straight import balance_fibers, straight
+    from mobod.optimal.transcription import Transcription
+
+    def begun(phase):
+        part = Transcription([phase], [Mesh(SCHEMES["radau"], np.linspace(0, 1, 6))], []).parts[0]
+        y = straight(part)
+        balance_fibers(part, y)
+        return y
+
+    system, state, muscles = arm_of_muscles()
+    y = begun(mb.optimal.Phase(system, state, 0.6, [], end={"elbow.q": 1.2, "elbow.u": 0.0}))
+    for row in y:
+        state.q, state.z = row[:1], row[2:]
+        system.realize(state)
+        assert max(abs(one.get_fiber_velocity(state)) for one in muscles) < 1e-6
+    np.testing.assert_allclose(y[[0, -1], 0], [0.1, 1.2])
+
+    system, state = mb.examples.four_bar.build()
+    state.u = 0.0 * state.u
+    y = begun(mb.optimal.Phase(system, state, 0.6, [], end={"crank.q": state.q[0] + 1.5}))
+    np.testing.assert_allclose(y[[0, -1], 0], state.q[0] + (0.0, 1.5))
+    for row in y:
+        state.q = row[:3]
+        system.realize(state, mb.Stage.POSITION)
+        assert np.abs(state.q_err).max() < 1e-7

@@ -26,6 +26,7 @@ from .radau import RADAU
 from .refinement import errors, refined
 from .scheme import Scheme
 from .solution import Solution
+from .straight import balance_fibers, straight
 from .transcription import Transcription
 from .trapezoidal import TRAPEZOIDAL
 
@@ -81,8 +82,9 @@ def collocate(
     guess : Trajectory or callable, or sequence of these, optional
         Where to begin: a trajectory, of an earlier plan with its controls, or of `simulate`; or a function of times
         ``(n,)`` since the start of the phase that returns q ``(n, nq)``, and u, z, controls, as far as it likes. A straight
-        line from start to end unless given, at rest. IPOPT begins with the multipliers, too, of an earlier plan that has the
-        same nodes and as many equations, and so changes little by little in a few iterations.
+        line from start to end unless given, at rest, with loops closed; fibers of muscles balance their tendons. IPOPT
+        begins with the multipliers, too, of an earlier plan that has the same nodes and as many equations, and so changes
+        little by little in a few iterations.
     accuracy : float, optional
         Largest relative error of a state over an interval, found by running it. Where it is larger, intervals are divided, and
         the plan is made again from the last one. Not looked at unless given.
@@ -297,7 +299,8 @@ def _first(program: Transcription, guesses: Sequence[Any]) -> Array:
     for part, guess in zip(program.parts, guesses, strict=True):
         phase, duration = part.phase, 0.5 * (part.phase.shortest + part.phase.longest)
         if guess is None:
-            y = _straight(part)
+            y = straight(part)
+            balance_fibers(part, y)
         elif isinstance(guess, Trajectory):
             duration = float(guess.time[-1] - guess.time[0]) if phase.is_free else phase.longest
             y = _from_trajectory(part, guess)
@@ -331,24 +334,6 @@ def _multipliers(program: Transcription, guesses: Sequence[Any]) -> tuple[Array,
     return known[0] if len(of_g) == program.m and len(of_v) == program.n else None
 
 
-def _straight(part: Part) -> Array:
-    """A straight line of q and z from start to end, at rest."""
-    phase, nx = part.phase, part.phase.nx
-    ends = []
-    for low, high in ((phase.start_low, phase.start_high), (phase.end_low, phase.end_high)):
-        low, high = np.maximum(low, phase.low[:nx]), np.minimum(high, phase.high[:nx])
-        known = np.isfinite(low) & np.isfinite(high)
-        with np.errstate(invalid="ignore"):
-            ends.append(np.where(known, 0.5 * (low + high), np.nan))
-    x = np.concatenate([phase.state.q_view, phase.state.u_view, phase.state.z_view])
-    first = np.where(np.isnan(ends[0]), np.where(np.isnan(ends[1]), x, ends[1]), ends[0])
-    last = np.where(np.isnan(ends[1]), first, ends[1])
-    y = np.zeros((len(part.mesh), phase.ny))
-    y[:, :nx] = first + part.mesh.times[:, None] * (last - first)
-    y[:, nx:] = phase.control_origin
-    return y
-
-
 def _from_trajectory(part: Part, guess: Trajectory) -> Array:
     d = part.phase.dynamics
     rows = [np.asarray(guess.q), np.asarray(guess.u), np.asarray(guess.z)]
@@ -367,7 +352,7 @@ def _from_trajectory(part: Part, guess: Trajectory) -> Array:
 def _from_function(part: Part, given: Any) -> Array:
     d, n = part.phase.dynamics, len(part.mesh)
     given = given if isinstance(given, tuple) else (given,)
-    y = _straight(part)
+    y = straight(part)
     at = 0
     for value, size, what in zip(given, (d.nq, d.nu, d.nz, d.m), ("q", "u", "z", "controls"), strict=False):
         rows = np.asarray(value, float)
@@ -375,6 +360,8 @@ def _from_function(part: Part, given: Any) -> Array:
             raise ValueError(f"guess gave {what} of shape {rows.shape}; ({n}, {size}) is wanted")
         y[:, at : at + size] = rows
         at += size
+    if at <= d.nq + d.nu:
+        balance_fibers(part, y)
     return y
 
 

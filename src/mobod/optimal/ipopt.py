@@ -129,6 +129,9 @@ def _classes() -> tuple[Any, Any]:
             return self._names[1][i] if self._names[1] else f"o{i}"
 
         def eval_buffer(self, arguments: Any, results: Any) -> int:
+            v = np.frombuffer(arguments[0], np.float64) if arguments[0] is not None else np.zeros(0)
+            if not np.isfinite(v).all():  # a step of a line search, after equations that overflow: it takes a shorter one
+                return 1
             try:
                 return int(base.eval_buffer(self, arguments, results))
             except BaseException as error:

@@ -12,21 +12,35 @@ from ..algebra.arrays import Array
 from .mesh import Mesh
 from .part import Part
 
-#: Steps a run takes in an interval, for each order of the scheme; and at most.
-_STEPS_BY_ORDER, _MOST_STEPS = 2, 8
+#: Steps a run takes in an interval at first, for each order of the scheme, and at most then; they are doubled until that
+#: changes an error by less than this share, or there are so many: a tendon is stiff.
+_STEPS_BY_ORDER, _FIRST_STEPS, _SHARE, _MOST_STEPS = 2, 8, 0.1, 1024
+#: Errors that are too small for that to matter.
+_SMALL = 1e-9
 #: Into how many an interval is divided at most.
 _MOST = 4
 
 
 def errors(part: Part) -> Array:
     """The relative error of each interval ``(k,)``."""
+    steps = min(_STEPS_BY_ORDER * part.mesh.scheme.order, _FIRST_STEPS)
+    found = _errors(part, steps)
+    while steps < _MOST_STEPS:
+        steps *= 2
+        before, found = found, _errors(part, steps)
+        if np.isfinite(found).all() and (np.abs(found - before) <= np.maximum(_SHARE * found, _SMALL)).all():
+            break
+    return found
+
+
+def _errors(part: Part, steps: int) -> Array:
+    """Those that runs of so many steps find."""
     phase, mesh, T = part.phase, part.mesh, part.duration
     dynamics, nx = phase.dynamics, phase.nx
     first = mesh.nodes[:, 0]
     x, t0 = part.y[first, :nx].copy(), part.t[0]
     inside = part.y[mesh.nodes, nx:]
     scheme = mesh.scheme
-    steps = min(_STEPS_BY_ORDER * scheme.order, _MOST_STEPS)
     h = T * mesh.sizes / steps
 
     def rates(x: Array, at: float) -> Array:
@@ -34,14 +48,15 @@ def errors(part: Part) -> Array:
         t = t0 + T * (mesh.ends[:-1] + at * mesh.sizes)
         return dynamics.rates(np.hstack([x, force]), t, part.p)
 
-    for i in range(steps):
-        a, step = i / steps, h[:, None]
-        k1 = rates(x, a)
-        k2 = rates(x + 0.5 * step * k1, a + 0.5 / steps)
-        k3 = rates(x + 0.5 * step * k2, a + 0.5 / steps)
-        k4 = rates(x + step * k3, a + 1.0 / steps)
-        x += step / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
-    off = np.abs(x - part.y[mesh.nodes[:, -1], :nx]) / np.maximum(1.0, np.abs(part.y[:, :nx]).max(axis=0))
+    with np.errstate(over="ignore", invalid="ignore"):  # where steps are too long
+        for i in range(steps):
+            a, step = i / steps, h[:, None]
+            k1 = rates(x, a)
+            k2 = rates(x + 0.5 * step * k1, a + 0.5 / steps)
+            k3 = rates(x + 0.5 * step * k2, a + 0.5 / steps)
+            k4 = rates(x + step * k3, a + 1.0 / steps)
+            x += step / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+        off = np.abs(x - part.y[mesh.nodes[:, -1], :nx]) / np.maximum(1.0, np.abs(part.y[:, :nx]).max(axis=0))
     found: Array = np.nan_to_num(off.max(axis=1, initial=0.0), nan=np.inf)
     return found
 
