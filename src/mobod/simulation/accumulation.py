@@ -32,15 +32,16 @@ class Accumulation:
         self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= found.which[0].window else 0
         self._last_event = found.high
         for one in found.which:
-            times = [*self._times_of.get(one.owner, []), found.high]
-            first, times = times[0], times[-4:]
-            if len(times) < 4 and self._in_a_row <= _MOST_IN_A_ROW:
+            times = self._times_of.get(one.owner, ())
+            if len(times) < 3 and self._in_a_row <= _MOST_IN_A_ROW:
                 continue
-            between = [b - a for a, b in pairwise(times)]
-            shortest = max(_ACCUMULATED * one.window, _SHORT * (found.high - first))
+            between = [b - a for a, b in pairwise([*times[-3:], found.high])]
             shrinking = len(between) == 3 and between[2] < between[1] < between[0]
+            if not shrinking and self._in_a_row <= _MOST_IN_A_ROW:
+                continue
+            shortest = max(_ACCUMULATED * one.window, _SHORT * (found.high - [*times, found.high][0]))
             # the ready-made impact knows when it has come to rest
-            if self._in_a_row > _MOST_IN_A_ROW or (shrinking and between[2] < shortest and not _settles(one.owner)):
+            if self._in_a_row > _MOST_IN_A_ROW or (between[2] < shortest and not _settles(one.owner)):
                 raise ConvergenceError(
                     f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
                     f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {one.window:.3g}. Let its "

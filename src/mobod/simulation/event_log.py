@@ -138,6 +138,9 @@ class Account:
     def after(self, owner: Any) -> None:
         """A call has ended, and the state is realized."""
         impulses = [] if self._state.impulses is None else self._state.impulses.take()
+        if not impulses and self._state.is_unchanged():
+            self.entries.append((owner, 0.0, impulses))
+            return
         self.entries.append((owner, self._change(sum(one.energy for one in impulses)), impulses))
 
     def close(self) -> None:

@@ -804,8 +804,9 @@ class TimeStepper(Sealed):
         known = self._accumulation = self._accumulation or Accumulation()
         known.refuse(found)
         if self._announced_at != found.high:
-            self._report(self._agenda.calls_for(found.which, True))
-            self._log.add_found(found, True)
+            if reports := self._agenda.calls_for(found.which, True):
+                self._report(reports)
+                self._log.add_found(found, True)
             if self._announces(found.high):
                 return StepStatus.REACHED_EVENT_TRIGGER
             self._announced_at = found.high
