@@ -180,6 +180,19 @@ def test_exponentials_of_extreme_numbers_are_those_of_the_c_library(form, rng):
     np.testing.assert_allclose(found, expected, rtol=2.5e-16, atol=5e-324)
 
 
+LOGARITHMS = [0.0, -0.0, 1.0, 5e-324, 3e-310, 2.3e-308, 1.7e308, np.inf, -np.inf, np.nan, -1.0, -1e-320, 1.0 - 2.0**-53]
+
+
+@compiled_form
+def test_logarithms_of_extreme_numbers_are_those_of_the_c_library(form, rng):
+    near = 1.0 + rng.uniform(-1.0, 1.0, 400) * 10.0 ** rng.uniform(-15.0, 0.0, 400)
+    x = eights([*LOGARITHMS, *10.0 ** rng.uniform(-307.0, 308.0, 400), *near, *rng.uniform(0.5, 2.0, 400)])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        expected = np.log(x)
+    found = np.array([form(lambda x: (scalar.log(x),), (0,), one) for one in x])
+    np.testing.assert_allclose(found, expected, rtol=2.5e-16, atol=0.0)
+
+
 @compiled_form
 def test_angles_of_extreme_numbers_are_those_of_the_c_library(form, rng):
     """To the last two bits; of zeros, infinities and what is no number alike, signs of zeros included."""

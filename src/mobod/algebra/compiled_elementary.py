@@ -1,7 +1,7 @@
-"""`exp` and `atan2` compiled, of one number and of lanes by one source, so that both give the same bits.
+"""`exp`, `log` and `atan2` compiled, of one number and of lanes by one source, so that both give the same bits.
 
-The C library takes a number a call: in lanes that is eight calls. Exponentials are within one unit in the last place of its
-own, angles within two.
+The C library takes a number a call: in lanes that is eight calls. Exponentials and logarithms are within one unit in the last
+place of its own, angles within two.
 """
 
 from __future__ import annotations
@@ -20,10 +20,19 @@ from .masks import both
 
 #: Added to a whole number k, the float64 has k + 1023, the exponent of 2^k, in its lowest bits: three halves of 2^52, and 1023.
 _TO_EXPONENT = 6755399441055744.0 + 1023.0
+_INFINITE, _NOT_A_NUMBER = float("inf"), float("nan")
 
 
 def two_to(k: Any) -> Any:
     """2^k of a whole number between -1022 and 1023; of others anything, of what is not finite too."""
+
+
+def exponent_of(x: Any) -> Any:
+    """k of *x* = 2^k m, 1 <= m < 2, which is above zero and normal; of others anything."""
+
+
+def mantissa_of(x: Any) -> Any:
+    """This m."""
 
 
 def sign_of(x: Any, y: Any) -> Any:
@@ -38,7 +47,33 @@ def _lower_two_to(builder: Any, vector: bool, k: Any) -> Any:
     return builder.bitcast(builder.shl(builder.bitcast(builder.fadd(k, bias), kind), shift), number)
 
 
+def _bits(builder: Any, vector: bool, x: Any) -> tuple[Any, Any, Any]:
+    """The bits of *x*, the type of float64, and what makes a constant of as many bits."""
+    kind, number = (INTS, VECTOR) if vector else (I64, ir.DoubleType())
+
+    def constant(bits: int) -> Any:
+        one = ir.Constant(I64, bits)
+        return ir.Constant(INTS, [one] * WIDTH) if vector else one
+
+    return builder.bitcast(x, kind), number, constant
+
+
+def _lower_exponent(builder: Any, vector: bool, x: Any) -> Any:
+    bits, number, constant = _bits(builder, vector, x)
+    # the number 2^52 + k + 1023
+    whole = builder.bitcast(builder.or_(builder.lshr(bits, constant(52)), constant(0x433 << 52)), number)
+    bias = ir.Constant(ir.DoubleType(), 2.0**52 + 1023.0)
+    return builder.fsub(whole, ir.Constant(VECTOR, [bias] * WIDTH) if vector else bias)
+
+
+def _lower_mantissa(builder: Any, vector: bool, x: Any) -> Any:
+    bits, number, constant = _bits(builder, vector, x)
+    return builder.bitcast(builder.or_(builder.and_(bits, constant((1 << 52) - 1)), constant(0x3FF << 52)), number)
+
+
 define_unary(two_to, _lower_two_to)
+define_unary(exponent_of, _lower_exponent)
+define_unary(mantissa_of, _lower_mantissa)
 
 
 @infer_global(sign_of)
@@ -84,6 +119,38 @@ def _exp(x: Any) -> Any:
         s = 0.5 + r * (1.0 / 6.0 + r * (1.0 / 24.0 + r * (1.0 / 120.0 + r * (1.0 / 720.0 + r * s))))
         half = scalar.floor(0.5 * k)
         return ((1.0 + (r + r * r * s)) * two_to(half)) * two_to(k - half)
+
+    return implementation
+
+
+@overload(scalar.log, jit_options=OPTIONS, strict=False)
+def _log(x: Any) -> Any:
+    """k ln 2 and the log of 1 + f, from sqrt(1/2) to sqrt(2): f less the small rest 2 atanh s - f, s = f / (2 + f), by z = s^2.
+
+    The polynomial is the series of 2 atanh s / s - 2 by z, at Chebyshev's nodes.
+    """
+    if isinstance(x, types.Integer):
+        return lambda x: scalar.log(1.0 * x)
+    if as_number(x) is None:
+        return None
+
+    def implementation(x: Any) -> Any:
+        is_tiny = x < 2.2250738585072014e-308
+        normal = scalar.where(is_tiny, 18014398509481984.0 * x, x)  # times 2^54
+        k, m = exponent_of(normal), mantissa_of(normal)
+        is_large = m > 1.4142135623730951
+        k = scalar.where(is_large, k + 1.0, k)
+        k = scalar.where(is_tiny, k - 54.0, k)
+        f = scalar.where(is_large, 0.5 * m, m) - 1.0
+        s = f / (2.0 + f)
+        z = s * s
+        p = 0.22222211130560726 + z * (0.18182889433757515 + z * (0.15331711346672997 + z * 0.14616576421644387))
+        p = z * (0.666666666666667 + z * (0.3999999999989945 + z * (0.28571428626001427 + z * p)))
+        half = 0.5 * f * f
+        rest = half - (s * (half + p) + k * 1.90821492927058770002e-10)
+        found = k * 6.93147180369123816490e-01 - (rest - f)
+        of_rest = scalar.where(x == 0.0, -_INFINITE, _NOT_A_NUMBER)
+        return scalar.where(x > 0.0, scalar.where(x < _INFINITE, found, x), of_rest)
 
     return implementation
 

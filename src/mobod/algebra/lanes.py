@@ -452,7 +452,6 @@ def _define_libm(function: Any, of_one: Any, arguments: int) -> None:
         lower_builtin(function, *kind)(vector_form if Lanes in kind else scalar_form)
 
 
-_define_libm(scalar.log, math.log, 1)
 _define_libm(real_power, math.pow, 2)
 
 

@@ -1,9 +1,8 @@
-"""Functions of the C library, which a GPU has not: sine and cosine of large angles, log, powers; exp and atan2 of users' code.
+"""Functions of the C library, which a GPU has not: sine and cosine of large angles, powers; exp, log and atan2 of users' code.
 
 Compiled with the kernels and linked under the names by which these call them. Angles below a million radians need none of it:
-`scalar.sincos` reduces those itself; nor do `scalar.exp` and `scalar.atan2` call a library. Sources: Cody and Waite 1980
-(reductions); the logarithm's polynomial is that of FreeBSD's msun (Sun Microsystems 1993), to below one unit in the last place;
-powers, by logarithms, lose the digits that ``n log x`` has before the point.
+`scalar.sincos` reduces those itself; nor do `scalar.exp`, `scalar.log` and `scalar.atan2` call a library. Source: Cody and
+Waite 1980 (reductions). Powers, by logarithms, lose the digits that ``n log x`` has before the point.
 """
 
 from __future__ import annotations
@@ -11,22 +10,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
 from ..algebra import scalar
 from ..compiling import generic
-
-_DOUBLE, _WORD = ir.DoubleType(), ir.IntType(64)
-
-
-def _bits_of(typing_context: Any, x: Any) -> Any:
-    return types.int64(types.float64), lambda context, builder, sig, args: builder.bitcast(args[0], _WORD)
-
-
-def _of_bits(typing_context: Any, word: Any) -> Any:
-    return types.float64(types.int64), lambda context, builder, sig, args: builder.bitcast(args[0], _DOUBLE)
 
 
 def _fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
@@ -36,12 +24,8 @@ def _fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
     return types.float64(types.float64, types.float64, types.float64), lower
 
 
-bits_of: Any = intrinsic(_bits_of)
-of_bits: Any = intrinsic(_of_bits)
 #: a b + c, rounded once.
 fused: Any = intrinsic(_fused)
-
-_INFINITY = math.inf
 
 
 @generic
@@ -85,35 +69,6 @@ def cosine(x: float) -> float:
     return _of_quadrant(r, quadrant + 1.0)  # type: ignore[no-any-return]
 
 
-@generic
-def logarithm(x: float) -> float:
-    """The natural logarithm."""
-    if not x > 0.0:
-        return -_INFINITY if x == 0.0 else math.nan
-    if x == _INFINITY:
-        return x
-    shift = 0.0
-    if x < 2.2250738585072014e-308:  # subnormal
-        x, shift = x * 18014398509481984.0, -54.0
-    word = bits_of(x)
-    k = float((word >> 52) - 1023) + shift
-    m = of_bits((word & 0xFFFFFFFFFFFFF) | (1023 << 52))
-    if m > 1.4142135623730951:
-        m, k = 0.5 * m, k + 1.0
-    f = m - 1.0
-    s = f / (2.0 + f)
-    z = s * s
-    w = z * z
-    even = w * (3.999999999940941908e-01 + w * (2.222219843214978396e-01 + w * 1.531383769920937332e-01))
-    odd = z * (
-        6.666666666666735130e-01
-        + w * (2.857142874366239149e-01 + w * (1.818357216161805012e-01 + w * 1.479819860511658591e-01))
-    )
-    half_square = 0.5 * f * f
-    rest = half_square - (s * (half_square + even + odd) + k * 1.90821492927058770002e-10)
-    return k * 6.93147180369123816490e-01 - (rest - f)  # type: ignore[no-any-return]
-
-
 def angle_of(y: float, x: float) -> float:
     """The angle of the vector (x, y) from the x axis."""
     return scalar.atan2(y, x)  # type: ignore[no-any-return]
@@ -124,7 +79,7 @@ def real_power(x: float, n: float) -> float:
     if n == 0.0 or x == 1.0:
         return 1.0
     whole = math.floor(n) == n
-    size = scalar.exp(n * logarithm(abs(x)))
+    size = scalar.exp(n * scalar.log(abs(x)))
     if x >= 0.0:
         return size  # type: ignore[no-any-return]
     if not whole:
@@ -138,8 +93,8 @@ def natural_exponential(x: float) -> float:
 
 
 def natural_logarithm(x: float) -> float:
-    """`logarithm`, likewise."""
-    return logarithm(x)  # type: ignore[no-any-return]
+    """The natural logarithm."""
+    return scalar.log(x)  # type: ignore[no-any-return]
 
 
 #: Each by the names under which kernels call the C library's, and its number of arguments.
