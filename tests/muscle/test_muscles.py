@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+from importlib.resources import files
 from pathlib import Path
 
 import numpy as np
@@ -416,3 +417,25 @@ def test_inverses_of_corners_have_first_and_second_derivatives(b):
     again = _bezier.rise(0.3, 0.55, 1.0, found)
     assert_allclose([again.value.value, again.value.tangents[0], again.tangents[0].value], [b, 1.0, 1.0], rtol=1e-12)
     assert_allclose(again.tangents[0].tangents[0], 0.0, atol=1e-10)
+
+
+def test_moment_arms_at_reversed_joints(tmp_path, rng):
+    """Joints whose parent and child have changed places: what a muscle's length loses is what its arms say."""
+    text = (files("mobod") / "examples" / "leg6dof9musc.osim").read_text()
+    for name in ("hip_r", "tib_pat_r", "ground_pelvis"):
+        start = text.index(f'Joint name="{name}"')
+        end = text.index("</CustomJoint>", start)
+        joint = text[start:end].replace("socket_parent_frame", "other").replace("socket_child_frame", "socket_parent_frame")
+        text = text[:start] + joint.replace("other", "socket_child_frame") + text[end:]
+    (tmp_path / "leg.osim").write_text(text)
+    model = mb.load_osim(tmp_path / "leg.osim")
+    state = model.default_state()
+    for _ in range(3):
+        state.q, state.u = state.q + rng.uniform(-0.2, 0.2, len(state.q)), rng.normal(0.0, 0.5, len(state.u))
+        model.system.project(state)
+        model.system.realize(state, mb.Stage.VELOCITY)
+        free = [name for name in model.speeds if name != "knee_angle_pat_r"]
+        for name, muscle in model.muscles.items():
+            arms = [model.calc_moment_arm(state, name, coordinate) for coordinate in free]
+            speeds = [state.u[model.speeds[coordinate]] for coordinate in free]
+            assert_allclose(-np.dot(arms, speeds), muscle.get_lengthening_speed(state), rtol=0.0, atol=1e-9)

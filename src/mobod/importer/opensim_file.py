@@ -29,8 +29,14 @@ def read_opensim_file(path: Path) -> Element:
 
 
 def apply_defaults(owner: Element) -> None:
-    """Give objects in an element what its defaults say of their kind, where they say nothing themselves."""
-    defaults = {one.tag: one for group in owner.find_all("defaults") for one in group.children}
+    """Give objects in an element what its defaults say of their kind, where they say nothing themselves.
+
+    Of two defaults of a kind the first counts, whatever its name, and defaults of parts within are none, as in OpenSim.
+    """
+    defaults: dict[str, Element] = {}
+    for group in owner.find_all("defaults"):
+        for one in group.children:
+            defaults.setdefault(one.tag, one)
     if not defaults:
         return
     waiting = [child for child in owner.children if child.tag != "defaults"]

@@ -407,6 +407,15 @@ def test_parts_in_other_files_and_defaults(load, tmp_path):
     assert load(text).default_state().q[0] == 0.25
 
 
+def test_of_two_defaults_of_a_kind_the_first_counts(load):
+    """As in OpenSim 4.6, whatever their names; those within a set count for nothing."""
+    usual = "<Coordinate name='{}'><default_value>{}</default_value></Coordinate>"
+    two = "<defaults>" + usual.format("other", 0.25) + usual.format("default", 0.5) + "</defaults>"
+    within = "<JointSet><defaults>" + usual.format("default", 0.75) + "</defaults>"
+    assert load(one_pin().replace("</Model>", two + "</Model>").replace("<JointSet>", within)).default_state().q[0] == 0.25
+    assert load(one_pin().replace("<JointSet>", within)).default_state().q[0] == 0.0
+
+
 LOADS = """<?xml version="1.0"?><OpenSimDocument Version="40000"><ExternalLoads name="loads"><objects>
 <ExternalForce name="plate"><applied_to_body>{body}</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>
 <point_expressed_in_body>ground</point_expressed_in_body><force_identifier>f_v</force_identifier>
