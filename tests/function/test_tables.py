@@ -101,7 +101,7 @@ def test_columns_of_a_file(tmp_path):
     file = written(tmp_path, "# measured\nspeed [rad/s]; torque; power\n\n0;2.0;0\n100;1.5;150\n200;0;0\n")
     f = Table.from_csv(file, ["speed [rad/s]", "power"], interpolation="linear")
     assert f(50.0) == 75.0
-    assert Table.from_csv(file, [0, 1], interpolation="linear")(50.0) == 1.75
+    assert Table.from_csv(file, [0, 1], "linear", "hold")(50.0) == 1.75
     assert Table.from_csv(written(tmp_path, "0 1\n1 3\n"), interpolation="linear", outside="hold")(2.0) == 3.0
 
 

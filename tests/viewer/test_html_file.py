@@ -327,3 +327,30 @@ def test_in_a_frame_the_wheel_scrolls_until_the_mechanism_is_held(motion, page):
     assert inside.evaluate(turn_wheel) and inside.evaluate(distance) > before
     inside.evaluate("document.documentElement.dispatchEvent(new PointerEvent('pointerleave'))")
     assert not inside.evaluate(turn_wheel)
+
+
+def test_forces_of_contacts_are_seen_through_the_bodies_that_they_push(tmp_path, page):
+    """A ball on a floor: the arrow begins below it and ends within it."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    mb.CompliantContactSubsystem(system)
+    rubber = mb.contact.Material(1e6, dissipation=1.0)
+    matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), rubber, draws=False))
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(0.1)))
+    body.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.1), rubber))
+    ball = mb.mobilizer.Free(matter.ground, body)
+    ball.set_default_q((1, 0, 0, 0, 0, 0, 0.099))
+    motion = mb.simulate(system, system.realize_topology(), 0.5, report_interval=0.1)
+    path = motion.save_html(tmp_path / "ball.html", contact_forces=0.1 / 9.81)
+    page.page.goto(f"{path.as_uri()}?play=0")
+    page.until("window.mobod !== undefined")
+    page.page.evaluate("(() => { const t = document.getElementById('time'); t.value = 0.5; t.oninput({target: t}); })()")
+    page.until("window.mobod.time === 0.5")
+    orange = np.array((230, 90, 0))
+    found = []
+    for _ in range(2):
+        found.append(int((np.abs(page.picture("#scene") - orange).max(axis=-1) < 30).sum()))
+        page.page.click("#forces")
+        page.page.wait_for_timeout(300)
+    assert found[0] > 10 and found[1] == 0, found

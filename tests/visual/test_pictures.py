@@ -472,3 +472,17 @@ def test_translucent_surfaces_have_no_net_of_edges():
     ((faces, edges),) = [(faces, edges) for faces, edges in drawn if 0.4 in faces[:, 3]]
     assert set(faces[:, 3]) == {0.4, 1.0}
     assert np.array_equal(edges[:, 3], np.where(faces[:, 3] < 1.0, 0.0, 1.0))
+
+
+@pytest.mark.parametrize("units", [None, ("kg", "m", "s")])
+def test_a_long_title_of_quantities_stays_within_the_picture(units):
+    system, state = mb.examples.car.build()
+    names = ["tyre_forces.tyre front left", "u.body"]
+    figure = mb.simulate(system, state, 0.1, record=names).plot(snapshots=0, quantities=names, units=units)
+    axes = figure.axes[-1]
+    figure.canvas.draw()
+    title = next(text for text in axes.get_children() if getattr(text, "get_text", str)().startswith("recorded quantities"))
+    box, legend, above = (one.get_window_extent() for one in (title, axes.get_legend(), figure.axes[-2]))
+    assert box.x1 <= figure.bbox.x1 and "that move most" in title.get_text().replace("\n", " ")
+    assert axes.get_position().height > 0.05
+    assert legend.y1 <= box.y0 + 1.0 and box.y1 < above.y0

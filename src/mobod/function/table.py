@@ -192,7 +192,6 @@ class Table(FunctionKind):
         cls,
         file: str | os.PathLike[str],
         columns: Sequence[str | int] | None = None,
-        *,
         interpolation: str = "smooth",
         outside: str = "extend",
         periodic: bool | Sequence[bool] = False,

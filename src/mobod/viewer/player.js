@@ -824,7 +824,7 @@ class Player {
     if (byId("forces").checked) {
       for (const [tail, head] of this.motion.arrowsAt(this.time)) {
         const neck = add(tail, scaled(0.75, minus(head, tail)));
-        lines.push([tail, neck, FORCE, 2.5, 2.5], [neck, head, FORCE, 11, 0]);
+        above.push([tail, neck, FORCE, 2.5, 2.5], [neck, head, FORCE, 11, 0]); // they begin where bodies touch, and go into one
       }
     }
     const balls = [];

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import math
 import os
+import textwrap
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -331,11 +332,13 @@ def _draw_quantities(
         line = axes.plot(trajectory.time, values, label=name, **style)
         shown += line if name in most else []
     lines = LINE * math.ceil(len(most) / ncols)
-    place = axes.get_position()
-    axes.set_position((place.x0, place.y0, place.width, place.height - lines / figure.get_figheight()))
     which = f"; named are the {len(most)} of {len(columns)} that move most" if len(columns) > len(most) else ""
     what = f": {', '.join(kinds)}" if len(kinds) > 1 else ""
-    _label(axes, f"{title}{what}{which}", trajectory, pad=6.0 + 72.0 * lines)
+    said = textwrap.wrap(f"{title}{what}{which}", LETTERS - 8)  # a larger font than the legend's
+    place = axes.get_position()
+    height = place.height - (lines + LINE * (len(said) - 1)) / figure.get_figheight()
+    axes.set_position((place.x0, place.y0, place.width, height))
+    _label(axes, "\n".join(said), trajectory, pad=6.0 + 72.0 * lines)
     axes.set_ylabel(kinds[0] if len(kinds) == 1 else "", fontsize=8, labelpad=3)
     axes.set_xlabel(f"time{units['time']}")
     _name(axes, shown, loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=ncols)
