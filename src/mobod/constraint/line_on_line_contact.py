@@ -56,11 +56,7 @@ def _geometry(model: Any, c: int) -> Any:
     sine = sqrt(where(crossed, square, one(square)))
     sigma = where(vec3.dot(m, vec3.sub(s1, s2)) >= 0.0, sine, -sine)
     inverse = where(crossed, 1.0 / sigma, zero(sigma))
-    n = (
-        where(crossed, m[0] * inverse, s1[0]),
-        where(crossed, m[1] * inverse, s1[1]),
-        where(crossed, m[2] * inverse, s1[2]),
-    )
+    n = (where(crossed, m[0] * inverse, s1[0]), where(crossed, m[1] * inverse, s1[1]), where(crossed, m[2] * inverse, s1[2]))
     t1 = where(crossed, -inverse * vec3.dot(p, vec3.cross(n, d2)), 0.5 * vec3.dot(p, d1))
     t2 = where(crossed, -inverse * vec3.dot(p, vec3.cross(n, d1)), -0.5 * vec3.dot(p, d2))
     return d1, d2, n, inverse, P1, P2, p, t1, t2
@@ -185,16 +181,10 @@ class LineOnLineContact(_contact.Contact):
         "frame2", "the frame of the edge on the second body"
     ).accessors()
     get_default_half_length1, set_default_half_length1, get_half_length1, set_half_length1 = parameters.scalar(
-        "half_length1",
-        "length",
-        positive,
-        "half the length of the edge on the first body",
+        "half_length1", "length", positive, "half the length of the edge on the first body"
     ).accessors()
     get_default_half_length2, set_default_half_length2, get_half_length2, set_half_length2 = parameters.scalar(
-        "half_length2",
-        "length",
-        positive,
-        "half the length of the edge on the second body",
+        "half_length2", "length", positive, "half the length of the edge on the second body"
     ).accessors()
 
     def find_force_on_body_b_in_g(self, state: State) -> Array:

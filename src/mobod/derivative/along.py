@@ -12,17 +12,7 @@ from typing import Any
 from ..algebra import vec3
 from ..algebra.memory import load3, load_spatial, load_tangents3
 from ..algebra.record import call_routine
-from ..algebra.scalar import (
-    bare,
-    load,
-    load_lane,
-    load_tangent,
-    load_tangents,
-    store,
-    store_tangent,
-    store_tangents,
-    zero,
-)
+from ..algebra.scalar import bare, load, load_lane, load_tangent, load_tangents, store, store_tangent, store_tangents, zero
 from ..compiling import apart, generic
 from ..force.routines import GEOMETRY, LAW, RATE
 from ..state.fields import Record

@@ -81,10 +81,7 @@ def variables(
 
 
 def of_equations(
-    state: State,
-    seeds: Mapping[str, Array],
-    places: dict[str, slice] | None = None,
-    of_model: Sequence[Sequence[Seed]] = (),
+    state: State, seeds: Mapping[str, Array], places: dict[str, slice] | None = None, of_model: Sequence[Sequence[Seed]] = ()
 ) -> OfEquations:
     """Derivatives along directions of variables, or of the model, at the state's udot and multipliers. Needs ACCELERATION."""
     tree = state.tree

@@ -406,13 +406,7 @@ class _Stepping(Task):
     """
 
     def __init__(
-        self,
-        lanes: LaneRuns,
-        n: int,
-        variables: tuple[Array, ...],
-        forces: Array,
-        plan: _StepPlan,
-        called: _Called | None,
+        self, lanes: LaneRuns, n: int, variables: tuple[Array, ...], forces: Array, plan: _StepPlan, called: _Called | None
     ) -> None:
         self.called = called
         self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)

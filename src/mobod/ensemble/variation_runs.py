@@ -43,12 +43,7 @@ class VariationRuns(StateRuns):
     """
 
     def __init__(
-        self,
-        state_of: Callable[[int], State],
-        n: int,
-        own: dict[str, Array],
-        integrator: Integrator,
-        tangents: SensitivityRows,
+        self, state_of: Callable[[int], State], n: int, own: dict[str, Array], integrator: Integrator, tangents: SensitivityRows
     ) -> None:
         state = state_of(0)
         super().__init__(state, own, own_of_each(own), integrator)

@@ -58,13 +58,7 @@ class FreeLine(MovingByQuaternion):
     """
 
     facts = Facts(
-        BY_ADDRESS,
-        num_q=7,
-        num_u=5,
-        constant_hinge=False,
-        is_line=True,
-        slides_in_every_way=True,
-        **functions._asdict(),
+        BY_ADDRESS, num_q=7, num_u=5, constant_hinge=False, is_line=True, slides_in_every_way=True, **functions._asdict()
     )
 
     get_angular_velocity, set_angular_velocity = speeds(

@@ -41,10 +41,7 @@ def by_address(
 
 
 def _kernel(
-    counts: tuple[int, int, int],
-    transform: Callable[..., Any],
-    hinge: Callable[..., Any],
-    bias: Callable[..., Any] | None,
+    counts: tuple[int, int, int], transform: Callable[..., Any], hinge: Callable[..., Any], bias: Callable[..., Any] | None
 ) -> Callable[..., int]:
     num_q, num_u, num_parameters = counts
     load_q, load_u, load_p = VECTORS[num_q], VECTORS[num_u], VECTORS[num_parameters]

@@ -119,28 +119,19 @@ class Muscle(Force):
         invalidates=Stage.DYNAMICS,
         first=_fiber.EXCITATION,
     ).accessors()
-    (
-        get_default_max_isometric_force,
-        set_default_max_isometric_force,
-        get_max_isometric_force,
-        set_max_isometric_force,
-    ) = parameters.scalar("max_isometric_force", "force", checks.positive, "the largest isometric force").accessors()
-    (
-        get_default_optimal_fiber_length,
-        set_default_optimal_fiber_length,
-        get_optimal_fiber_length,
-        set_optimal_fiber_length,
-    ) = parameters.scalar(
-        "optimal_fiber_length", "length", checks.positive, "the fiber length at which the active force is largest"
-    ).accessors()
-    (
-        get_default_tendon_slack_length,
-        set_default_tendon_slack_length,
-        get_tendon_slack_length,
-        set_tendon_slack_length,
-    ) = parameters.scalar(
-        "tendon_slack_length", "length", checks.not_negative, "the tendon length beyond which it pulls"
-    ).accessors()
+    (get_default_max_isometric_force, set_default_max_isometric_force, get_max_isometric_force, set_max_isometric_force) = (
+        parameters.scalar("max_isometric_force", "force", checks.positive, "the largest isometric force").accessors()
+    )
+    (get_default_optimal_fiber_length, set_default_optimal_fiber_length, get_optimal_fiber_length, set_optimal_fiber_length) = (
+        parameters.scalar(
+            "optimal_fiber_length", "length", checks.positive, "the fiber length at which the active force is largest"
+        ).accessors()
+    )
+    (get_default_tendon_slack_length, set_default_tendon_slack_length, get_tendon_slack_length, set_tendon_slack_length) = (
+        parameters.scalar(
+            "tendon_slack_length", "length", checks.not_negative, "the tendon length beyond which it pulls"
+        ).accessors()
+    )
     (
         get_default_pennation_angle_at_optimal,
         set_default_pennation_angle_at_optimal,
@@ -176,12 +167,9 @@ class Muscle(Force):
     ) = parameters.scalar(
         "deactivation_time_constant", "time", checks.positive, "the time constant with which activation falls"
     ).accessors()
-    (
-        get_default_minimum_activation,
-        set_default_minimum_activation,
-        get_minimum_activation,
-        set_minimum_activation,
-    ) = parameters.scalar("minimum_activation", "", checks.not_negative, "the least activation, below 1").accessors()
+    (get_default_minimum_activation, set_default_minimum_activation, get_minimum_activation, set_minimum_activation) = (
+        parameters.scalar("minimum_activation", "", checks.not_negative, "the least activation, below 1").accessors()
+    )
 
     def __init__(self, given: Mapping[str, Any], numbers: list[float], choice: int = 0) -> None:
         if type(self) is Muscle:

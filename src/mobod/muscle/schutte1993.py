@@ -201,20 +201,12 @@ class Schutte1993(Muscle):
     get_default_time_scale, set_default_time_scale, get_time_scale, set_time_scale = parameters.scalar(
         "time_scale", "time", checks.positive, "T, in which an unloaded fiber would shorten by its optimal length"
     ).accessors()
-    (
-        get_default_activation_rise,
-        set_default_activation_rise,
-        get_activation_rise,
-        set_activation_rise,
-    ) = parameters.scalar(
+    (get_default_activation_rise, set_default_activation_rise, get_activation_rise, set_activation_rise) = parameters.scalar(
         "activation_rise", "", checks.not_negative, "c1, how fast activation grows with excitation"
     ).accessors()
-    (
-        get_default_activation_fall,
-        set_default_activation_fall,
-        get_activation_fall,
-        set_activation_fall,
-    ) = parameters.scalar("activation_fall", "", checks.not_negative, "c2, how fast activation follows").accessors()
+    (get_default_activation_fall, set_default_activation_fall, get_activation_fall, set_activation_fall) = parameters.scalar(
+        "activation_fall", "", checks.not_negative, "c2, how fast activation follows"
+    ).accessors()
     get_default_damping, set_default_damping, get_damping, set_damping = parameters.scalar(
         "damping", "", checks.positive, "d, the fiber's damping"
     ).accessors()

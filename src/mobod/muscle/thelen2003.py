@@ -203,18 +203,12 @@ class Thelen2003(Muscle):
     get_default_active_width, set_default_active_width, get_active_width, set_active_width = parameters.scalar(
         "active_width", "", checks.positive, "gamma, the width of the active force by length"
     ).accessors()
-    (
-        get_default_passive_stiffness,
-        set_default_passive_stiffness,
-        get_passive_stiffness,
-        set_passive_stiffness,
-    ) = parameters.scalar("passive_stiffness", "", checks.positive, "kPE, the shape of the passive force").accessors()
-    (
-        get_default_force_velocity_shape,
-        set_default_force_velocity_shape,
-        get_force_velocity_shape,
-        set_force_velocity_shape,
-    ) = parameters.scalar("force_velocity_shape", "", checks.positive, "Af, the shape of force by velocity").accessors()
+    (get_default_passive_stiffness, set_default_passive_stiffness, get_passive_stiffness, set_passive_stiffness) = (
+        parameters.scalar("passive_stiffness", "", checks.positive, "kPE, the shape of the passive force").accessors()
+    )
+    (get_default_force_velocity_shape, set_default_force_velocity_shape, get_force_velocity_shape, set_force_velocity_shape) = (
+        parameters.scalar("force_velocity_shape", "", checks.positive, "Af, the shape of force by velocity").accessors()
+    )
     (
         get_default_max_lengthening_force,
         set_default_max_lengthening_force,

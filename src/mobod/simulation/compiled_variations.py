@@ -50,12 +50,7 @@ class CompiledVariations:
     """
 
     def __init__(
-        self,
-        variations: Variations,
-        state: State,
-        stages: int,
-        turns: bool = False,
-        seeds: tuple[Any, Array] | None = None,
+        self, variations: Variations, state: State, stages: int, turns: bool = False, seeds: tuple[Any, Array] | None = None
     ) -> None:
         tree, directions = state.tree, variations.directions
         seeded = {"own_parameters": True} if directions.settings else {}

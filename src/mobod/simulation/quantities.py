@@ -367,10 +367,7 @@ class Recording:
 
 
 def _quantities(
-    system: MultibodySystem,
-    state: State,
-    record: Mapping[str, Any] | Iterable[Any] | None,
-    rows_of: ContactRows | None,
+    system: MultibodySystem, state: State, record: Mapping[str, Any] | Iterable[Any] | None, rows_of: ContactRows | None
 ) -> dict[str, Quantity]:
     if record is None:
         return {}

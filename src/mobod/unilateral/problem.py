@@ -188,11 +188,7 @@ class Problem:
     """
 
     def __init__(
-        self,
-        state: State,
-        rows: ContactRows,
-        frictions: Sequence[tuple[str, Array, float]] = (),
-        space: Space | None = None,
+        self, state: State, rows: ContactRows, frictions: Sequence[tuple[str, Array, float]] = (), space: Space | None = None
     ) -> None:
         self.rows, self.bilateral, self.num_frictions = rows, bilateral_of(state), len(frictions)
         G = self.bilateral.G
