@@ -33,7 +33,7 @@ _ANALYSES = {
 
 
 def add_commands(commands: Any) -> None:
-    """Add both to the command's own."""
+    """Add the commands for human motion to the others."""
     ik = commands.add_parser(
         "ik",
         help="inverse kinematics: coordinates from markers",

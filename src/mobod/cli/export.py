@@ -13,7 +13,7 @@ from ..importer.named_models import Choices, load_model
 
 
 def add_export(commands: Any, add_model: Any) -> None:
-    """Add it to the command's own."""
+    """Add `mobod export-c` to the commands."""
     export = commands.add_parser(
         "export-c",
         help="write a model's dynamics as C",

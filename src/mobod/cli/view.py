@@ -20,7 +20,7 @@ _LOOK = 0.5  # between two looks at a file; s
 
 
 def add_view(commands: Any, add_model: Callable[[Any], None], add_start: Callable[[Any], None]) -> None:
-    """Add it to the command's own."""
+    """Add `mobod view` to the commands."""
     parser = commands.add_parser(
         "view",
         help="look at a model in the browser",

@@ -31,18 +31,8 @@ _STAGES = (Stage.MODEL, Stage.TIME, Stage.POSITION, Stage.VELOCITY)
 class CompiledFunctions:
     """A measure as functions of numbers and tuples, for ``Custom(subsystem, compiled=CompiledFunctions(...))``.
 
-    The functions are written as those of `mobod.mobilizer.CompiledFunctions`: with ``+ - * / **``, comparisons and what is in
-    `mobod.algebra`, ``where(condition, a, b)`` in place of ``if`` on a number. They are called with numbers, with eight states
-    at a time and with dual numbers, may call other functions that are written so, and are frozen when the measure is made, with
-    the values of outer variables that they use.
-
-    What they get:
-
-    - *t*, the time;
-    - *X*, for each of *bodies* the pair (R, p): R_GB as nine numbers by rows, and p_GB;
-    - *V*, for each of *bodies* the pair (w, v): angular and linear velocity of its origin, in Ground;
-    - *q* and *u*, for each of *mobilizers* a tuple of its coordinates, or speeds;
-    - *parameters*, a tuple.
+    The functions are written as those of `mobod.force.CompiledFunctions`, get *t*, *X*, *V*, *q*, *u* and *parameters* as these
+    do, and are frozen when the measure is made.
 
     Parameters
     ----------

@@ -166,8 +166,7 @@ def quantity_by_name(
 
 def wholes_among(record: Mapping[str, Any] | Iterable[Any] | None) -> set[str]:
     """The named quantities that are asked for, whole or in part."""
-    asked = record.values() if isinstance(record, Mapping) else [record] if isinstance(record, str) else record or ()
-    return {one.removeprefix(QUANTITY).partition(".")[0] for one in asked if isinstance(one, str)}
+    return {one.removeprefix(QUANTITY).partition(".")[0] for one in _listed(record) if isinstance(one, str)}
 
 
 def of_contacts(record: Mapping[str, Any] | Iterable[Any] | None) -> set[str]:
@@ -369,11 +368,7 @@ class Recording:
 def _quantities(
     system: MultibodySystem, state: State, record: Mapping[str, Any] | Iterable[Any] | None, rows_of: ContactRows | None
 ) -> dict[str, Quantity]:
-    if record is None:
-        return {}
-    if isinstance(record, str) or not isinstance(record, Iterable):
-        record = [record]
-    pairs = record.items() if isinstance(record, Mapping) else [(_name_of(one), one) for one in record]
+    pairs = record.items() if isinstance(record, Mapping) else [(_name_of(one), one) for one in _listed(record)]
     found: dict[str, Quantity] = {}
     for name, one in pairs:
         if name in found:
@@ -384,12 +379,15 @@ def _quantities(
 
 def _tables_among(record: Mapping[str, Any] | Iterable[Any] | None) -> list[str]:
     """The names of tables that are asked for."""
-    if record is None:
-        return []
-    if isinstance(record, str) or not isinstance(record, Iterable):
-        record = [record]
-    asked = record.values() if isinstance(record, Mapping) else record
-    return [name for name in NAMED_TABLES if any(isinstance(one, str) and one == name for one in asked)]
+    asked = [one for one in _listed(record) if isinstance(one, str)]
+    return [name for name in NAMED_TABLES if name in asked]
+
+
+def _listed(asked: Any) -> Iterable[Any]:
+    """One or several, without the names that a mapping gives them; none for None."""
+    if asked is None or isinstance(asked, Mapping):
+        return () if asked is None else asked.values()
+    return [asked] if isinstance(asked, str) or not isinstance(asked, Iterable) else asked
 
 
 def _name_of(one: Any) -> str:
@@ -420,11 +418,9 @@ def _bodies(system: MultibodySystem, bodies: bool | Iterable[Any] | None) -> lis
         return []
     if bodies is True:
         return list(matter.bodies[1:])
-    if isinstance(bodies, str) or not isinstance(bodies, Iterable):
-        bodies = [bodies]
     chosen: list[MobilizedBody] = []
-    for one in bodies:
-        names = [body.name for body in matter.bodies]
+    names = [body.name for body in matter.bodies]
+    for one in _listed(bodies):
         if isinstance(one, str) and one not in names:
             near = get_close_matches(one, names, 1)
             raise ValueError(f"there is no body {one!r}{f'; did you mean {near[0]!r}?' if near else ''}")

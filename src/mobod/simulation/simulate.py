@@ -216,14 +216,7 @@ def simulate(
     elif ledger is None and can_be_repeated(stepper):
         trajectory.run_settings = integrator_settings(integrator)
     if estimate_error:
-        try:
-            trajectory.error_estimate = _estimate_error(trajectory, system, state, times, integrator, tolerance)
-        except BaseException as error:
-            error.trajectory = trajectory  # type: ignore[attr-defined]
-            error.add_note(
-                "the run itself is finished, and in this exception's attribute trajectory; its error is not estimated"
-            )
-            raise
+        trajectory.error_estimate = _estimate_error(trajectory, system, state, times, integrator, tolerance)
     return trajectory
 
 
@@ -555,7 +548,7 @@ def _count_names(kind: Any) -> tuple[str, ...]:
 def _estimate_error(
     trajectory: Trajectory, system: MultibodySystem, state: State, times: Any, integrator: Integrator, tolerance: float
 ) -> ErrorEstimate:
-    """Run again, finer, and compare."""
+    """Run again, finer, and compare; what stops that has the finished run as its `trajectory`."""
     settings = integrator_settings(integrator)
     keywords = settings.keywords
     fixed = keywords.get("fixed_step_size")
@@ -567,7 +560,12 @@ def _estimate_error(
         keywords["constraint_tolerance"] = max(1e-15, 0.1 * integrator.constraint_tolerance)
         reference = f"accuracy {keywords['accuracy']:.2g}"
     rows = ErrorRows(trajectory, reference, tolerance)
-    run_again(system, state, times, settings, rows)
+    try:
+        run_again(system, state, times, settings, rows)
+    except BaseException as error:
+        error.trajectory = trajectory  # type: ignore[attr-defined]
+        error.add_note("the run itself is finished, and in this exception's attribute trajectory; its error is not estimated")
+        raise
     return rows.estimate
 
 

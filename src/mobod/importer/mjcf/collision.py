@@ -49,7 +49,8 @@ def add_surfaces(source: Source, tree: Tree, model: Model, material: Any) -> Non
             shapes[g] = found
     bodies = m.geom_bodyid.tolist()
     may = {pair for pair in combinations(shapes, 2) if bodies[pair[0]] != bodies[pair[1]] and _may_touch(source, *pair, pairs)}
-    touching = [g for g in shapes if any(g in pair for pair in may)]
+    touched = {g for pair in may for g in pair}
+    touching = [g for g in shapes if g in touched]
     between = {frozenset((bodies[a], bodies[b])) for a, b in may}
     cliques: dict[int, list[str]] = {g: [] for g in touching}
     for a, b in combinations(touching, 2):
