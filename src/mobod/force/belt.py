@@ -69,7 +69,6 @@ class Belt(TransmissionFriction):
     Examples
     --------
     >>> import mobod as mb
-    >>> import numpy as np
     >>> system = mb.MultibodySystem()
     >>> matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     >>> wheel = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.cylinder_along_z(0.1, 0.02)))

@@ -32,11 +32,6 @@ class Loads(Distances):
         those that prescribe its motion. The cost is that of one body, however many there are. For Ground it is what
         holds Ground, at its origin.
 
-        Raises
-        ------
-        StageError
-            If the state is below ACCELERATION.
-
         See Also
         --------
         SimbodyMatterSubsystem.calc_mobilizer_reaction_forces : the same for all bodies.

@@ -35,11 +35,6 @@ class Reactions(Prescribed):
         (nb, 2, 3) array
             One a body, Ground first; mass*length^2/time^2 and mass*length/time^2.
 
-        Raises
-        ------
-        StageError
-            If the state is below ACCELERATION.
-
         See Also
         --------
         MobilizedBody.find_mobilizer_reaction_on_body_at_m_in_ground : the same of one mobilizer, and taken elsewhere.
@@ -70,11 +65,6 @@ class Reactions(Prescribed):
 
         Newton's and Euler's equations of each body about its mass center, from the tips to Ground, with its velocity, its
         acceleration, the forces applied to it and the reactions of its children. Both agree to rounding.
-
-        Raises
-        ------
-        StageError
-            If the state is below ACCELERATION.
 
         Examples
         --------

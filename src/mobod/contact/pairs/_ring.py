@@ -195,7 +195,7 @@ def _walking(look: Callable[..., Any], is_far: Callable[..., bool]) -> Callable[
     return walk
 
 
-def _finding(look: Callable[..., Any]) -> Callable[..., int]:
+def _finding(look: Callable[..., Any]) -> Callable[..., Any]:
     """The function that puts where f is least, or greatest, into rows: the angle, and -1.0 or 1.0."""
 
     @generic

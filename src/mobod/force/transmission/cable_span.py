@@ -59,7 +59,6 @@ class CableSpan(Path):
 
     Examples
     --------
-    >>> import numpy as np
     >>> import mobod as mb
     >>> system, state = mb.examples.double_pendulum.build()
     >>> ground, lower = system.matter.ground, system.matter.bodies["lower"]
