@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 from ..errors import CommandError
 from ..importer.named_models import TIME, Gravity
 from ..integrator import Integrator
+from ..value.checks import reads_as_number
 from .biomechanics import add_commands
 from .doctor import add_doctor
 from .examples import add_examples
@@ -172,49 +173,40 @@ def join_gravity(arguments: list[str]) -> list[str]:
     for argument in rest:
         if argument == "--gravity":
             values = next(rest, "")
-            if is_number(values):
+            if reads_as_number(values):
                 values = ",".join([values, next(rest, ""), next(rest, "")])
             argument = f"--gravity={values}"
         joined.append(argument)
     return joined
 
 
-def is_number(text: str) -> bool:
-    """True if a text is a number, which may be infinite."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
 def _number(text: str) -> float:
-    if not is_number(text) or not math.isfinite(float(text)):
+    if not reads_as_number(text) or not math.isfinite(float(text)):
         raise argparse.ArgumentTypeError(f"must be a number, not {text!r}")
     return float(text)
 
 
 def _positive(text: str) -> float:
-    if not is_number(text) or not 0.0 < float(text) < math.inf:
+    if not reads_as_number(text) or not 0.0 < float(text) < math.inf:
         raise argparse.ArgumentTypeError(f"must be a positive number, not {text!r}")
     return float(text)
 
 
 def _not_negative(text: str) -> float:
-    if not is_number(text) or not 0.0 <= float(text) < math.inf:
+    if not reads_as_number(text) or not 0.0 <= float(text) < math.inf:
         raise argparse.ArgumentTypeError(f"must be a number, zero or more, not {text!r}")
     return float(text)
 
 
 def _accuracy(text: str) -> float:
-    if not is_number(text) or not 1e-14 <= float(text) < 1.0:  # below, rounding is larger, and steps never small enough
+    if not reads_as_number(text) or not 1e-14 <= float(text) < 1.0:  # below, rounding is larger, and steps never small enough
         raise argparse.ArgumentTypeError(f"must be a number from 1e-14 up to 1, not {text!r}")
     return float(text)
 
 
 def _gravity(text: str) -> Gravity:
     parts = text.replace(",", " ").split()
-    if len(parts) != 3 or not all(is_number(part) and math.isfinite(float(part)) for part in parts):
+    if len(parts) != 3 or not all(reads_as_number(part) and math.isfinite(float(part)) for part in parts):
         raise argparse.ArgumentTypeError(f"must be three numbers such as 0,0,-9.81, not {text!r}")
     x, y, z = (float(part) for part in parts)
     return x, y, z
@@ -233,4 +225,4 @@ def quantity(text: str) -> float | None:
     value = text.strip().lower()
     unit = math.radians(1.0) if value.endswith("deg") else 1.0
     number = value.removesuffix("deg").removesuffix("rad").strip()
-    return float(number) * unit if is_number(number) and math.isfinite(float(number)) else None
+    return float(number) * unit if reads_as_number(number) and math.isfinite(float(number)) else None

@@ -22,12 +22,12 @@ def read_table(file: str | os.PathLike[str], columns: Sequence[str | int] | None
     rows = [(k, _cells(line)) for k, line in lines if line and not line.startswith("#")]
     if not rows:
         raise ModelError(f"{path} has no numbers")
-    header = None if all(_is_number(cell) for cell in rows[0][1]) else rows[0][1]
+    header = None if all(checks.reads_as_number(cell) for cell in rows[0][1]) else rows[0][1]
     numbers = [_numbers(path, k, cells, len(rows[0][1])) for k, cells in rows[header is not None :]]
     if not numbers:
         raise ModelError(f"{path} has names of columns, and no numbers")
     table = np.array(numbers)
-    if header is not None and columns is None and len(header) > 2 and all(_is_number(cell) for cell in header[1:]):
+    if header is not None and columns is None and len(header) > 2 and all(checks.reads_as_number(cell) for cell in header[1:]):
         return (table[:, 0], np.array([float(cell) for cell in header[1:]])), table[:, 1:]
     places = _places(path, header, table.shape[1], columns)
     if len(places) == 2:
@@ -40,19 +40,11 @@ def _cells(line: str) -> list[str]:
     return [cell.strip().strip('"') for cell in (re.split(r"\s+", line) if separator is None else line.split(separator))]
 
 
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
-
-
 def _numbers(path: Path, line: int, cells: list[str], count: int) -> list[float]:
     if len(cells) != count:
         raise ModelError(f"line {line} of {path} has {len(cells)} columns, the first one has {count}")
     for cell in cells:
-        if not _is_number(cell):
+        if not checks.reads_as_number(cell):
             raise ModelError(f"line {line} of {path} has {cell!r}, which is no number")
     return [float(cell) for cell in cells]
 

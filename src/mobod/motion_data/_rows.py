@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..value.checks import reads_as_number
 from ._numbers import at_hand, read_plain
 
 TAB, NEWLINE = 9, 10
@@ -108,14 +109,6 @@ def _row_by_row(path: Path, text: str, width: int, first_line: int, what: str) -
         try:
             rows.append([_number(field) for field in fields])
         except ValueError:
-            bad = next(field for field in fields if field and not _is_number(field))
+            bad = next(field for field in fields if field and not reads_as_number(field))
             raise ValueError(f"{path}, line {line}: {bad!r} is no number") from None
     return np.array(rows).reshape(len(rows), width)
-
-
-def _is_number(field: str) -> bool:
-    try:
-        float(field)
-    except ValueError:
-        return False
-    return True

@@ -213,6 +213,15 @@ def array(what: str, value: Any, shape: tuple[int, ...], error: type[ValueError]
     return result
 
 
+def reads_as_number(text: str) -> bool:
+    """True if a text is a number, which may be infinite."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
 def vector(what: str, value: Any, error: type[ValueError] = ModelError) -> Array:
     """Three finite numbers."""
     return array(what, value, (3,), error)

@@ -81,7 +81,7 @@ class Transmission(Sealed):
         force.used_functions = [*self.used_functions, *force.used_functions]
         self.user = force
 
-    def listed(self) -> Functions | None:
+    def listed(self) -> Any:
         """Functions by which many act together in one state, see `path.Listed`; None where there are none."""
         return None
 

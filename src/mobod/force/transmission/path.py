@@ -66,7 +66,7 @@ from ._stops import (
     row,
 )
 from ._taut import CURVED, MOST, RESIDUAL, TOUCHED, WIDE
-from .base import Functions, Transmission
+from .base import Transmission
 from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
 
 #: Rows of a list of pulls. A stop takes four at most, and has more numbers; so has a function of coordinates.
@@ -320,7 +320,7 @@ class AlongCourse(Transmission):
 
     FUNCTIONS = (length, speed, apply)
 
-    def listed(self) -> Functions | None:
+    def listed(self) -> Listed | None:
         """As `Transmission.listed`, of paths of not too many points."""
         numbers = self.used_functions[0][0].get_argument_size()
         return Listed() if numbers <= MOST_PULLS else None
