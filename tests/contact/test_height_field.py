@@ -368,7 +368,7 @@ def test_a_torus_on_hills_touches_where_brute_force_says(rng):
     z = field.calc_height(grid[:, None], grid[None, :])
     surface = np.stack([*np.broadcast_arrays(grid[:, None], grid[None, :]), z], axis=-1).reshape(-1, 3)
     tree = cKDTree(surface)
-    for _ in range(12):
+    for _ in range(24):
         x, y = rng.uniform(-1.2, 1.2, 2)
         X = mb.Transform(random_pose(rng).R, (x, y, float(field.calc_height(x, y)) + rng.uniform(0.25, 0.5)))
         circle = X @ (0.4 * np.column_stack([np.cos(t), np.sin(t), 0.0 * t]))

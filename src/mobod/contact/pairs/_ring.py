@@ -38,7 +38,7 @@ from ._core import bare3, bare9
 from .half_space_torus import ring_curvature
 
 SAMPLES, _FINE = 64, 4
-_MOST, _NODES = 16, 264
+_MOST, _NODES = 36, 264
 _STEP, _TURN, _QUARTER = 0.09817477042468103, 6.283185307179586, 1.5707963267948966
 #: Of the circle's radius, what is told from none in g.
 _LEVEL = 1e-9
