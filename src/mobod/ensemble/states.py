@@ -128,7 +128,7 @@ class States(Sealed):
         self._workers: list[Record] = []
         self._whole_workers: list[Record] = []
         #: Of each thread the fields of lanes of its last operator, and their shapes.
-        self._scratch: dict[int, tuple[Any, list[Array]]] = {}
+        self._scratch: dict[int, tuple[Any, Any, list[Array]]] = {}
         #: What threads share to realize through a stage.
         self._tasks_of_realizing: dict[int, Any] = {}
         self._stage: int = Stage.MODEL

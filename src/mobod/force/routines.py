@@ -55,13 +55,7 @@ def kernel(
 ) -> Callable[..., int]:
     """The function that `by_address` makes a routine of."""
     force, of_energy, of_power = (_with_z(f) if f is not None and not with_z else f for f in (add, energy, power))
-    if of_energy is not None and of_power is not None:
-        return _all_three(_loop(force), _storing_loop(of_energy), _storing_loop(of_power))
-    if of_energy is not None:
-        return _with_energy(force, of_energy)
-    if of_power is not None:
-        return _with_power(force, of_power)
-    return _forces_only(force)
+    return _all_three(_loop(force), _storing_loop(of_energy), _storing_loop(of_power))
 
 
 def _with_z(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,7 +76,15 @@ def _loop(function: Any) -> Any:
     return apply
 
 
+@generic
+def _nothing(model: Any, first: int, end: int) -> None:
+    """Of what is zero nothing is stored."""
+
+
 def _storing_loop(function: Any) -> Any:
+    if function is None:
+        return _nothing
+
     @generic
     def keep(model: Any, first: int, end: int) -> None:
         for e in range(first, end):
@@ -101,43 +103,6 @@ def _all_three(forces: Any, energies: Any, powers: Any) -> Callable[..., int]:
             energies(model, first, end)
         else:
             powers(model, first, end)
-        return 0
-
-    return run
-
-
-def _with_energy(add: Any, energy: Any) -> Callable[..., int]:
-    forces, energies = _loop(add), _storing_loop(energy)
-
-    def run(model: Any, first: int, end: int, what: int) -> int:
-        if what == FORCES:
-            forces(model, first, end)
-        elif what == ENERGY:
-            energies(model, first, end)
-        return 0
-
-    return run
-
-
-def _with_power(add: Any, power: Any) -> Callable[..., int]:
-    forces, powers = _loop(add), _storing_loop(power)
-
-    def run(model: Any, first: int, end: int, what: int) -> int:
-        if what == FORCES:
-            forces(model, first, end)
-        elif what == POWER:
-            powers(model, first, end)
-        return 0
-
-    return run
-
-
-def _forces_only(add: Any) -> Callable[..., int]:
-    forces = _loop(add)
-
-    def run(model: Any, first: int, end: int, what: int) -> int:
-        if what == FORCES:
-            forces(model, first, end)
         return 0
 
     return run
