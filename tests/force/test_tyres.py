@@ -430,6 +430,24 @@ def test_a_car_steers_in_a_curve_as_the_bicycle_says():
     assert np.hypot(last.q[4], last.q[5] - radius) == pytest.approx(radius, abs=0.2)
 
 
+def test_the_librarys_car_rolls_on_a_tyre_of_ones_own(tmp_path):
+    """A larger one, from its file: it stands on its springs as before, and its wheels turn slower."""
+    own = TYRE | {"UNLOADED_RADIUS": 0.35}
+    file = tmp_path / "own.tir"
+    file.write_text("[MODEL]\n" + "\n".join(f"{name} = {value}" for name, value in own.items()))
+    straight = np.column_stack([np.linspace(0.0, 60.0, 7), np.zeros(7)])
+    system, state = mb.examples.car.build(straight, 15.0, tyre=file)
+    run = mb.simulate(system, state, 1.0, accuracy=1e-4, record=["tyre_forces"])
+    loads = run.quantities["tyre_forces"][:, :, 0, 2]
+    system.realize(state)
+    weight = 9.81 * system.matter.calc_system_mass(state)
+    np.testing.assert_allclose(loads.sum(axis=1), weight, rtol=0.02)
+    places = [run.coordinate_names.index(name) for name in ("front left", "front right", "rear left", "rear right")]
+    assert np.abs(run.q[:, places]).max() < 2e-3
+    wheel = run.u[-1, run.speed_names.index("wheel rear left")]
+    assert 15.0 / 0.35 < wheel < 15.0 / 0.33
+
+
 @pytest.mark.parametrize(
     ("change", "says"),
     [

@@ -4,6 +4,9 @@ Each wheel hangs on a carrier that slides along the body's z, with spring, dampe
 tyres are by Pacejka's Magic Formula. The path is that of a double lane change: 3.5 m to the left, and back.
 """
 
+import os
+from collections.abc import Mapping
+
 import numpy as np
 
 import mobod as mb
@@ -33,9 +36,12 @@ def lane_change() -> np.ndarray:
 
 
 def build(
-    path: np.ndarray | None = None, speed: float = SPEED, road: mb.contact.HeightField | None = None
+    path: np.ndarray | None = None,
+    speed: float = SPEED,
+    road: mb.contact.HeightField | None = None,
+    tyre: str | os.PathLike[str] | Mapping[str, float] = TYRE,
 ) -> tuple[mb.MultibodySystem, mb.State]:
-    """Build it, rolling along x at the speed: on a plane, or on a road; along the lane change, or a path of one's own."""
+    """Build it, rolling along x at the speed: on a plane, or a road; along the lane change, or a path; on any tyre's file."""
     system = mb.MultibodySystem("car")
     matter = mb.SimbodyMatterSubsystem(system)
     forces = mb.GeneralForceSubsystem(system)
@@ -56,7 +62,7 @@ def build(
             wheels.append(wheel)
             if axle == "rear":
                 driven.append((wheel, 0))
-            mb.force.MagicFormulaTyre(forces, wheel, TYRE, road=road, mirrored=y < 0.0, name=f"tyre {axle} {side}")
+            made = mb.force.MagicFormulaTyre(forces, wheel, tyre, road=road, mirrored=y < 0.0, name=f"tyre {axle} {side}")
         bar = mb.force.transmission.Coordinates(forces, [(carriers[0], 0, 1.0), (carriers[1], 0, -1.0)])
         mb.force.TransmissionSpring(forces, bar, stiffness=ROLL_BAR, name=f"{axle} anti-roll bar")
     mb.control.Driver(
@@ -64,10 +70,11 @@ def build(
         rear_axle=(AHEAD - WHEELBASE, 0.0, 0.0), name="driver",
     )  # fmt: skip
     state = system.realize_topology()
-    body.set_q_to_fit_translation(state, (0.0, 0.0, HEIGHT))
+    radius = made.get_radius(state)
+    body.set_q_to_fit_translation(state, (0.0, 0.0, HEIGHT + radius - RADIUS))
     body.set_u_to_fit_linear_velocity(state, (speed, 0.0, 0.0))
     for wheel in wheels:
-        wheel.set_rate(state, speed / RADIUS)
+        wheel.set_rate(state, speed / radius)
     return system, state
 
 
