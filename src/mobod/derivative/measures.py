@@ -47,7 +47,7 @@ class Differentiated:
         tree.fields, tree.counts = dict(tree.fields), dict(tree.counts)
         program = system.program_of(tree)
         first = program.begin_values()
-        if any(not one.is_in_subsystem() for one in measures):
+        if program.in_python or any(not one.is_in_subsystem() for one in measures):
             raise NotCompiled
         self._places = [slice(place, place + one.default.size) for one in measures for place in [program.value_of(one)]]
         program.give_to(tree)

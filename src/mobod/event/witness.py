@@ -113,7 +113,8 @@ class FunctionWitness(Witness):
 
     def calc_value(self, state: State) -> float:
         """Call the function."""
-        return one_number(repr(self), self.function(state))
+        value = self.function(state)
+        return value if isinstance(value, float) else one_number(repr(self), value)
 
 
 class ValueWitness(Witness):
@@ -135,7 +136,8 @@ class ValueWitness(Witness):
 
     def calc_value(self, state: State) -> float:
         """Ask for the value, which has to be one number."""
-        return one_number(f"a witness, {self.source!r},", self.source.get_value(state))
+        value = self.source.get_value(state)
+        return value if isinstance(value, float) else one_number(f"a witness, {self.source!r},", value)
 
 
 def as_witness(witness: Any) -> Witness:

@@ -148,7 +148,7 @@ class Watch:
             out = state.record.witness_values
             try:
                 value = one.value(state)
-                out[0, 0] = value if type(value) is float else one_number(repr(one.name), value)
+                out[0, 0] = value if isinstance(value, float) else one_number(repr(one.name), value)
                 has_rate = one.rate is not None and where not in (watching.WITH_SPEEDS, watching.AS_NEEDED)
                 out[0, 1] = one.rate(state) if has_rate and one.rate is not None else np.nan
             except Exception:  # it is asked again when the kernel has returned, and raises it there

@@ -115,8 +115,8 @@ class Custom(Measure):
         kept = deriv_order < self.implementation.get_num_cache_entries()
         method = "calc_cached_value" if kept else "get_uncached_value"
         value = getattr(self.implementation, method)(state, deriv_order)
-        if type(value) is float and self._shape == ():
-            return value
+        if isinstance(value, float) and self._shape == ():
+            return float(value)
         return self._given(self._computed(value, f"{method} of {type(self.implementation).__name__}, in"))
 
     def count_derivatives(self, seen: frozenset[int]) -> int:

@@ -198,7 +198,7 @@ def watching(watched: Sequence[Watched]) -> Callback:
 
 def _float(one: Watched, state: State) -> float:
     value = one.value(state)
-    return value if type(value) is float else one_number(repr(one.name), value)
+    return value if isinstance(value, float) else one_number(repr(one.name), value)
 
 
 _AT_VELOCITY = KINEMATICS | unchanged_bit(Stage.DYNAMICS)
