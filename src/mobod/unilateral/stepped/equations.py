@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ...algebra import vec3
 from ...algebra.memory import load3, load_spatial, store3
+from ...algebra.order import larger, size_of
 from ...algebra.pointers import numbers1
 from ...algebra.record import call_routine
 from ...algebra.scalar import load, store, where, zero
@@ -153,7 +154,29 @@ def put_rows(model: Any, space: Any, i: int, begin: int) -> int:
     pairs[i, names.MIDDLE] = at
     pairs[i, names.END] = _put_columns(model, space, i, space.ties[c, 1], stop, at)
     end: int = pairs[i, names.END]
+    if pairs[i, names.KIND] == names.EQUATIONS and end <= space.columns.shape[0]:
+        _leave_out_rounding(model, space, i)
     return end
+
+
+@generic
+def _leave_out_rounding(model: Any, space: Any, i: int) -> None:
+    """Make rows of a constraint zeros that only rounding has a part in, as all on its paths is locked or driven."""
+    points, J, pairs = space.points, space.coefficients, space.pairs
+    c, k = pairs[i, names.FIRST], pairs[i, names.SECOND]
+    n = model.num_constrained_bodies[c]
+    for row in range(1, 3):
+        if k + row > constraints.num_rows(model, c):
+            continue
+        most = size = zero(load(points, i, names.DRIFT))
+        for j in range(pairs[i, names.BEGIN], pairs[i, names.END]):
+            most = larger(size_of(load(J, row, j)), most)
+        for j in range(6 * n):
+            size = larger(size_of(load(model.wrenches, model.first_wrench[c] + (k + row - 1) * n + j // 6, j % 6)), size)
+        left_out = where(most <= ROUNDING * size, most + 1.0, zero(most))
+        for j in range(pairs[i, names.BEGIN], pairs[i, names.END]):
+            store(J, row, j, where(left_out > 0.0, zero(most), load(J, row, j)))
+        store(points, i, names.DRIFT + row, where(left_out > 0.0, zero(most), load(points, i, names.DRIFT + row)))
 
 
 @generic
