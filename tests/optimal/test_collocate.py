@@ -561,3 +561,15 @@ def test_a_plan_begins_where_fibers_balance_and_loops_are_closed():
         state.q = row[:3]
         system.realize(state, mb.Stage.POSITION)
         assert np.abs(state.q_err).max() < 1e-7
+
+
+def test_plans_that_are_no_motions_are_told():
+    """A mass that swings ten times in two intervals: the rule's equations have a solution, which is no motion."""
+    system, slider, _ = mass()
+    mb.force.MobilityLinearSpring(system.forces, slider, 0, (20 * np.pi) ** 2, 0.0)
+    state = system.realize_topology()
+    state.q = [1.0]
+    given = {"cost": squared, "scheme": "trapezoidal", "solver": "scipy"}
+    with pytest.warns(RuntimeWarning, match=r"no motion of the system: run from its state at t = .* Take more intervals"):
+        plan = mb.collocate(system, state, 0.93, [(slider, 0)], intervals=2, **given)
+    assert plan.statistics["errors"].max() > 0.5

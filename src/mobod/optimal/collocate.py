@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as _clock
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, overload
 
@@ -15,6 +16,7 @@ from ..simulation.trajectory import Trajectory
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value import checks
+from ..value.callers import callers_level
 from ..value.checks import suggest
 from . import ipopt, scipy_solver
 from .functions import NodeFunction
@@ -33,6 +35,8 @@ from .trapezoidal import TRAPEZOIDAL
 SCHEMES = {one.name: one for one in (TRAPEZOIDAL, HERMITE_SIMPSON, RADAU)}
 #: How many unmet equations a message names.
 _NAMED = 3
+#: From this relative error of an interval on a plan is called no motion of its system.
+_NO_MOTION = 0.5
 Guess = Trajectory | Callable[[Array], tuple[Any, ...]] | None
 
 
@@ -122,6 +126,11 @@ def collocate(
     ImportError
         If IPOPT is asked for, and CasADi is not there.
 
+    Warns
+    -----
+    RuntimeWarning
+        If equations hold at the nodes, but runs from these end far elsewhere: intervals are too long.
+
     See Also
     --------
     optimal.Phase : all that a plan can be told.
@@ -182,6 +191,7 @@ def collocate(
             before, program = program, Transcription(phases, meshes, links_of)
             v, multipliers = _moved(before, program, found.v), None
             done += 1
+    _warn_of_errors(program, off)
     facts = {
         "status": found.status,
         "iterations": iterations,
@@ -428,6 +438,22 @@ def _trajectory(part: Part, program: Transcription, v: Array, facts: Mapping[str
             "control_names": phase.names[phase.nx :],
         },
         **describe(phase.system, phase.state),
+    )
+
+
+def _warn_of_errors(program: Transcription, off: Sequence[Array]) -> None:
+    """Say so where equations hold at the nodes, and yet the system does not move from one to the next."""
+    part, one = max(zip(program.parts, off, strict=True), key=lambda pair: float(pair[1].max(initial=0.0)))
+    if one.max(initial=0.0) <= _NO_MOTION:
+        return
+    i = int(one.argmax())
+    first, last = part.t[0] + part.duration * part.mesh.ends[i : i + 2]
+    warnings.warn(
+        f"the plan of {part.phase.system.name!r} fulfils its equations at the nodes, but is no motion of the system: run from "
+        f"its state at t = {first:.4g}, that ends at {last:.4g} elsewhere, by {one[i]:.2g} of its size (statistics['errors']). "
+        "Take more intervals, accuracy=, or a scheme of higher order",
+        RuntimeWarning,
+        stacklevel=callers_level(),
     )
 
 
