@@ -90,7 +90,7 @@ TABLE = {
         F.ExponentialSpring,
         lambda p: {"forces": p.forces, "body": p.free},
         {
-            "contact_plane_transform": X,
+            "X_GP": X,
             "station": O,
             "static_friction": 0.7,
             "kinetic_friction": 0.5,
@@ -233,17 +233,17 @@ def kinds_with_parameters():
 
 TABLE |= {kind.__name__: by_record(kind) for kind in kinds_with_parameters() if kind.__name__ not in TABLE}
 #: Arguments for which infinity is a number, and None nothing.
-MAY_BE_INFINITE = {"lower_bound", "upper_bound"}
+MAY_BE_INFINITE = {"q_low", "q_high"}
 MAY_BE_NONE = {"frame", "X_PF", "X_BM", "gravity_vector", "down_direction", "magnitude"}
 
 
 def test_setters_have_the_constructors_words():
-    """But for a joint's two frames, which it calls as books do."""
+    """But for frames, which it calls as books do, defaults of what is set in states, and bounds of coordinates."""
     for kind in kinds_with_parameters():
         given = inspect.signature(kind).parameters
         for one in kind.PARAMETERS.values():
             word = one.given_as
-            if word in given and word not in ("X_PF", "X_BM"):
+            if word in given and not word.startswith(("X_", "default", "q_")):
                 assert hasattr(kind, f"set_{word}") and hasattr(kind, f"set_default_{word}"), f"{kind.__name__}: {word}"
 
 
@@ -386,7 +386,7 @@ def test_numbers_out_of_range_are_refused():
         ("PointInPlane", "plane_normal", O),
         ("LinearBushing", "damping", [-1.0] * 6),
         ("Thermostat", "relaxation_time", 0.0),
-        ("MobilityLinearStop", "lower_bound", 2.0),
+        ("MobilityLinearStop", "q_low", 2.0),
         ("SmoothSphereHalfSpace", "radius", 0.0),
         ("SmoothSphereHalfSpace", "constant_contact_force", 0.0),
         ("ExponentialSpring", "kinetic_friction", 0.8),

@@ -184,7 +184,7 @@ class ExponentialSpring(Force):
     ----------
     forces, disabled_by_default, name
         See `Force`.
-    contact_plane_transform : Transform
+    X_GP : Transform
         The plane's frame P in Ground: its x and y axes lie in the plane, z points out of what is solid.
     body : MobilizedBody
         The body of the point.
@@ -247,7 +247,7 @@ class ExponentialSpring(Force):
     def __init__(
         self,
         forces: GeneralForceSubsystem,
-        contact_plane_transform: Transform | npt.ArrayLike,
+        X_GP: Transform | npt.ArrayLike,
         body: MobilizedBody,
         station: npt.ArrayLike,
         *,
@@ -266,7 +266,7 @@ class ExponentialSpring(Force):
         bodies = [body_index(forces, "body", body)]
         numbers = self.declared(
             name,
-            contact_plane_transform=contact_plane_transform,
+            X_GP=X_GP,
             station=station,
             shape_parameters=shape_parameters,
             normal_viscosity=normal_viscosity,
@@ -293,7 +293,7 @@ class ExponentialSpring(Force):
         set_default_contact_plane_transform,
         get_contact_plane_transform,
         set_contact_plane_transform,
-    ) = parameters.frame("contact_plane_transform", "the plane's frame, in Ground").accessors()
+    ) = parameters.frame("contact_plane_transform", "the plane's frame, in Ground", argument="X_GP").accessors()
     get_default_station, set_default_station, get_station, set_station = parameters.vector(
         "station", "length", "the point, in its body"
     ).accessors()

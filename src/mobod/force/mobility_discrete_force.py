@@ -35,7 +35,7 @@ class MobilityDiscreteForce(OnMobility):
         Whose mobilizer it acts on.
     which_u : int
         The number of the mobility among the mobilizer's, from 0.
-    mobility_force : float
+    default : float
         The generalized force in a default state.
 
     Raises
@@ -67,12 +67,12 @@ class MobilityDiscreteForce(OnMobility):
         forces: GeneralForceSubsystem,
         mobod: MobilizedBody,
         which_u: int,
-        mobility_force: float = 0.0,
+        default: float = 0.0,
         *,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        self._connect(forces, mobod, which_u, disabled_by_default, name, mobility_force=mobility_force)
+        self._connect(forces, mobod, which_u, disabled_by_default, name, default=default)
 
     get_default_mobility_force, set_default_mobility_force, get_mobility_force, set_mobility_force = parameters.scalar(
         "mobility_force",
@@ -80,6 +80,6 @@ class MobilityDiscreteForce(OnMobility):
         finite,
         "the generalized force",
         argument="force",
-        given_as="mobility_force",
+        given_as="default",
         invalidates=Stage.DYNAMICS,
     ).accessors()

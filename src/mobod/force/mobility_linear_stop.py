@@ -1,7 +1,7 @@
 """MobilityLinearStop: pushes one coordinate of a mobilizer back between bounds.
 
-q > upper bound   x = q - upper bound > 0   f_q = min(0, -k x (1 + d q_dot))
-q < lower bound   x = q - lower bound < 0   f_q = max(0, -k x (1 - d q_dot))       PE = 1/2 k x^2
+q > q_high   x = q - q_high > 0   f_q = min(0, -k x (1 + d q_dot))
+q < q_low    x = q - q_low < 0    f_q = max(0, -k x (1 - d q_dot))       PE = 1/2 k x^2
 
 The force of Hunt and Crossley 1975 with a linear spring: it grows from zero at the bound, and never pulls. What it dissipates
 is the power that it takes, less that of the spring alone: -(f_q + k x) q_dot.
@@ -30,7 +30,7 @@ from .subsystem import GeneralForceSubsystem
 
 @generic
 def beyond(model: Any, integers: int, numbers: int) -> Any:
-    """x, zero between the bounds. Numbers: k, d, lower bound, upper bound."""
+    """x, zero between the bounds. Numbers: k, d, q_low, q_high."""
     q, low, high = coordinate(model, integers), number(model, numbers + 2), number(model, numbers + 3)
     o = zero(q)
     return where(q > high, q - high, where(q < low, q - low, o))
@@ -108,7 +108,7 @@ class MobilityLinearStop(OnCoordinate):
         Of both stops; generalized force by coordinate, zero or more.
     dissipation : float
         Of both stops; one over a coordinate's rate, zero or more.
-    lower_bound, upper_bound : float
+    q_low, q_high : float
         The bounds; infinite where there is none.
 
     Raises
@@ -148,13 +148,13 @@ class MobilityLinearStop(OnCoordinate):
         which_q: int,
         stiffness: float,
         dissipation: float,
-        lower_bound: float = -np.inf,
-        upper_bound: float = np.inf,
+        q_low: float = -np.inf,
+        q_high: float = np.inf,
         *,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        own = {"stiffness": stiffness, "dissipation": dissipation, "lower_bound": lower_bound, "upper_bound": upper_bound}
+        own = {"stiffness": stiffness, "dissipation": dissipation, "q_low": q_low, "q_high": q_high}
         self._connect(forces, mobod, which_q, disabled_by_default, name, **own)
 
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
@@ -164,10 +164,10 @@ class MobilityLinearStop(OnCoordinate):
         "dissipation", "one over a coordinate's rate", checks.not_negative, "the dissipation"
     ).accessors()
     get_default_lower_bound, set_default_lower_bound, get_lower_bound, set_lower_bound = parameters.scalar(
-        "lower_bound", "angle or length", checks.number, "the lower bound, infinite where there is none"
+        "lower_bound", "angle or length", checks.number, "the lower bound, infinite where there is none", argument="q_low"
     ).accessors()
     get_default_upper_bound, set_default_upper_bound, get_upper_bound, set_upper_bound = parameters.scalar(
-        "upper_bound", "angle or length", checks.number, "the upper bound, infinite where there is none"
+        "upper_bound", "angle or length", checks.number, "the upper bound, infinite where there is none", argument="q_high"
     ).accessors()
 
     @staticmethod
@@ -175,17 +175,16 @@ class MobilityLinearStop(OnCoordinate):
         low, high = numbers[2], numbers[3]
         if not np.all((low <= high) & (low != np.inf) & (high != -np.inf)):  # NaN too
             raise ModelError(
-                f"lower_bound of {whose} has to be a number up to upper_bound, and infinite where there is no bound; "
-                f"got {low} and {high}"
+                f"q_low of {whose} has to be a number up to q_high, and infinite where there is no bound; got {low} and {high}"
             )
 
     def set_default_material_properties(self, stiffness: float, dissipation: float) -> Self:
         """Change stiffness and dissipation. A topological change. Returns the force."""
         return self._set_default_pair(("stiffness", "dissipation"), (stiffness, dissipation))
 
-    def set_default_bounds(self, lower_bound: float, upper_bound: float) -> Self:
+    def set_default_bounds(self, q_low: float, q_high: float) -> Self:
         """Change both bounds. A topological change. Returns the force."""
-        return self._set_default_pair(("lower_bound", "upper_bound"), (lower_bound, upper_bound))
+        return self._set_default_pair(("lower_bound", "upper_bound"), (q_low, q_high))
 
     @of_each(_pair_of_each("stiffness", "dissipation"), alone=_by_pair)
     def set_material_properties(self, state: State, stiffness: float, dissipation: float) -> None:
@@ -195,10 +194,10 @@ class MobilityLinearStop(OnCoordinate):
         self.number_run(state, "set_material_properties", True)[:] = numbers
 
     @of_each(_pair_of_each("lower_bound", "upper_bound"), alone=_by_pair)
-    def set_bounds(self, state: State, lower_bound: float, upper_bound: float) -> None:
+    def set_bounds(self, state: State, q_low: float, q_high: float) -> None:
         """Change both bounds in this state, which falls to MODEL at most."""
         numbers = self.number_run(state, "set_bounds").tolist()
-        self._put_pair(numbers, ("lower_bound", "upper_bound"), (lower_bound, upper_bound))
+        self._put_pair(numbers, ("lower_bound", "upper_bound"), (q_low, q_high))
         self.number_run(state, "set_bounds", True)[:] = numbers
 
     def _set_default_pair(self, names: tuple[str, str], values: tuple[float, float]) -> Self:

@@ -164,7 +164,7 @@ class SmoothSphereHalfSpace(Force):
         Above zero; length.
     half_space_body : MobilizedBody
         The body of the half-space, which may be Ground.
-    contact_half_space_frame : Transform
+    X_BH : Transform
         The half-space's frame H in its body: what is solid is below the plane z = 0 of H.
     material : mobod.contact.Material
         That of both; of two equal materials E the law makes E/sqrt(8), as the reference does.
@@ -220,7 +220,7 @@ class SmoothSphereHalfSpace(Force):
         center: npt.ArrayLike,
         radius: float,
         half_space_body: MobilizedBody,
-        contact_half_space_frame: Transform | npt.ArrayLike,
+        X_BH: Transform | npt.ArrayLike,
         material: Material,
         *,
         transition_velocity: float = 0.01,
@@ -235,7 +235,7 @@ class SmoothSphereHalfSpace(Force):
             name,
             center=center,
             radius=radius,
-            contact_half_space_frame=contact_half_space_frame,
+            X_BH=X_BH,
             **_five(material, name),
             transition_velocity=transition_velocity,
             constant_contact_force=constant_contact_force,
@@ -267,7 +267,7 @@ class SmoothSphereHalfSpace(Force):
         set_default_contact_half_space_frame,
         get_contact_half_space_frame,
         set_contact_half_space_frame,
-    ) = parameters.frame("contact_half_space_frame", "the half-space's frame, in its body").accessors()
+    ) = parameters.frame("contact_half_space_frame", "the half-space's frame, in its body", argument="X_BH").accessors()
     get_default_stiffness, set_default_stiffness, get_stiffness, set_stiffness = parameters.scalar(
         "stiffness", "pressure by strain", checks.positive, "the material's stiffness"
     ).accessors()
