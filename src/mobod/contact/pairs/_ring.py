@@ -17,9 +17,9 @@ so that a minimum comes and goes with no force. What is taken off is so from eit
 
 Depths count from that of the place where all is least deep, if the whole ring is deep. Places a quarter, a half and three
 quarters of the circle from the deepest one are points, too, if they are inside the shape, the more the farther minima are: a
-ring that lies flat, or around a rod that fills it, is as deep everywhere. Tangents of t are those of the root, dt = -dg / g'.
-Where g jumps instead, because the circle itself is inside a polyhedron, or deep in an ellipsoid, the tangents of a minimum are
-those of a fixed t, an approximation.
+ring that lies flat, or around a rod that fills it, is as deep everywhere. The deepest place itself is one where it is no
+minimum. Tangents of t are those of the root, dt = -dg / g'. Where g jumps instead, because the circle itself is inside a
+polyhedron, or deep in an ellipsoid, the tangents of a minimum are those of a fixed t, an approximation.
 """
 
 from __future__ import annotations
@@ -42,6 +42,8 @@ _MOST, _NODES = 36, 264
 _STEP, _TURN, _QUARTER = 0.09817477042468103, 6.283185307179586, 1.5707963267948966
 #: Of the circle's radius, what is told from none in g.
 _LEVEL = 1e-9
+#: Angles that differ by less are one place.
+_ALIKE = 1e-3
 #: Columns of contact_point for the depth of a place where f is least or greatest, and its angle.
 _DEEP, _ANGLE = 30, 31
 #: What stands for the distance of what is far.
@@ -131,6 +133,16 @@ def _beside(model: Any, lane: int, found: Any, num: int, t: Any) -> Any:
             away = _curvature.goes_over(apart / (0.5 * _QUARTER) - 1.0)
             share = share * (1.0 - load(found, i, 2) * (1.0 - away))
     return share
+
+
+@generic
+def _is_found(model: Any, lane: int, found: Any, num: int, t: float) -> bool:
+    """True if there is a minimum at the angle t, but for rounding."""
+    for i in range(num):
+        apart = bare(load_lane(model.contact_point, i, _ANGLE, lane)) - t
+        if load(found, i, 1) < 0.0 and abs(apart - _TURN * round(apart / _TURN)) < _ALIKE:
+            return True
+    return False
 
 
 @generic
@@ -297,8 +309,10 @@ def torus_with(
                 angle = load_lane(rows, i, _ANGLE, lane)
                 share, part = _shares(model, lane, found, num, i, least)
                 store(found, i, 2, bare(share))
-            else:
+            elif i > num or not _is_found(model, lane, found, num, where_low):
                 share = _beside(model, lane, found, num, angle)
+            else:  # what others take of the deepest minimum is not given back: it would go over to the next deepest at once
+                continue
             if share <= NO_SHARE:
                 continue
             center, rate = _around(ring, R, p, angle)
