@@ -351,3 +351,25 @@ def test_errors_after_an_event_are_weighted_as_in_a_run_that_begins_there(what):
     weights = stepper.integrator.work[-4]
     assert_array_equal(weights, stepper_of(system, stepper.state, 1e-6).integrator.work[-4])
     assert_array_equal(weights, {"weights": [1, 1e4, 1, 1e4], "lock": [1, 1, 1, 0], "nothing": [1, 1, 1, 1]}[what])
+
+
+@pytest.mark.parametrize("in_python", [False, True])
+def test_a_handler_may_watch_something_else_from_an_event_on(in_python):
+    """Gate after gate that a pendulum passes, each set where the one before was passed; a witness in Python, or of kernels."""
+    system, state = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+
+    def gate(angle):
+        return (lambda state: state.q[1] - angle) if in_python else mb.event.Coordinate(lower, 0, angle)
+
+    class Gates(mb.event.When):
+        passed = []
+
+        def handle_event(self, state, accuracy):
+            self.passed.append(float(state.q[1]))
+            self.witness = mb.event.witness.as_witness(gate(0.2 - 0.3 * len(self.passed)))
+            state.u = 0.99 * state.u
+
+    system.add_event_handler(Gates(gate(0.2)))
+    stepper_of(system, state, 1e-6).step_to(0.95)
+    assert_allclose(Gates.passed, [0.2, -0.1, -0.4, -0.7, -1.0], atol=1e-4)

@@ -42,6 +42,8 @@ class Watched:
     knots: Callable[[Any], float] | None = None
     #: That bound and its rate, which kernels look at in its place; no number where it is not above zero.
     bound: Callable[[Any], tuple[float, float]] | None = None
+    #: Of a triggered owner what this was made of: see `settings_of`.
+    settings: tuple[Any, ...] = ()
     #: The window of time in which its events are found, as it was set last.
     window: float = 0.0
 
@@ -90,6 +92,11 @@ def is_compiled(owner: Any) -> bool:
     return kind.routine is not None and holds_for(kind, "routine")
 
 
+def settings_of(one: Triggered) -> tuple[Any, ...]:
+    """What a triggered handler or reporter watches now: its users may set another witness between events."""
+    return one.get_required_stage(), one.get_trigger_info(), one.witness if isinstance(one, When) else None
+
+
 def of_triggered(one: Triggered) -> Watched:
     """A triggered handler or reporter as something to watch."""
     rate = one.witness.calc_rate if isinstance(one, When) and one.witness.has_rate else None
@@ -97,4 +104,5 @@ def of_triggered(one: Triggered) -> Watched:
     if isinstance(one, When) and type(one).get_value is When.get_value:
         value = one.witness.calc_value
     in_kernels = one.witness if isinstance(one, When) and is_compiled(one) else None
-    return Watched(one, 0, one.get_required_stage(), value, rate, one.get_trigger_info(), in_kernels)
+    stage, info, _ = settings = settings_of(one)
+    return Watched(one, 0, stage, value, rate, info, in_kernels, settings=settings)
