@@ -252,6 +252,22 @@ def test_an_error_in_a_function_of_the_state_is_raised_at_the_last_good_state():
     assert_allclose(way.get_value(stepper.state), 0.5 * stepper.time**2, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@pytest.mark.parametrize("begin", [0.0, 0.3])
+def test_a_function_of_the_state_that_gives_no_number_is_named_by_what_integrates_it(value, begin):
+    system, _ = mb.examples.double_pendulum.build()
+    one = measure.Function(system.matter, lambda state: value if state.time >= begin else 1.0, Stage.TIME)
+    measure.Integrate(system.matter, one)
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
+    stepper.initialize(_start(system))
+    with pytest.raises(
+        mb.ConvergenceError, match=rf"the rate of z\[0\], number 0 of .*, is not finite beyond time {begin:g}, in"
+    ):
+        stepper.step_to(1.0)
+    assert stepper.time == pytest.approx(begin, abs=1e-9)
+
+
 @pytest.mark.parametrize("act", [lambda state: setattr(state, "u", state.u), lambda state: state.system.realize(state)])
 def test_a_function_of_the_state_that_changes_or_realizes_it_is_refused(act):
     system, _ = mb.examples.double_pendulum.build()

@@ -573,3 +573,14 @@ def test_plans_that_are_no_motions_are_told():
     with pytest.warns(RuntimeWarning, match=r"no motion of the system: run from its state at t = .* Take more intervals"):
         plan = mb.collocate(system, state, 0.93, [(slider, 0)], intervals=2, **given)
     assert plan.statistics["errors"].max() > 0.5
+
+
+@pytest.mark.filterwarnings("error")
+def test_of_plans_too_stiff_for_runs_nothing_is_told():
+    """A mass that a damper all but holds: runs of many steps an interval grow without bound, and say nothing about the plan."""
+    system, slider, _ = mass()
+    mb.force.MobilityLinearDamper(system.forces, slider, 0, 1e5)
+    given = {"cost": squared, "scheme": "radau", "solver": "scipy", "end": {"mass.q": 1e-3}}
+    plan = mb.collocate(system, system.realize_topology(), 1.0, [(slider, 0)], intervals=4, **given)
+    assert np.isinf(plan.statistics["errors"]).any()
+    np.testing.assert_allclose(plan.quantities["controls"], 100.0, rtol=0.05)

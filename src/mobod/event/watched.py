@@ -93,7 +93,7 @@ def is_compiled(owner: Any) -> bool:
 
 
 def settings_of(one: Triggered) -> tuple[Any, ...]:
-    """What a triggered handler or reporter watches now: its users may set another witness between events."""
+    """The stage, changes of sign and witness of a triggered handler or reporter, which may set others between events."""
     return one.get_required_stage(), one.get_trigger_info(), one.witness if isinstance(one, When) else None
 
 

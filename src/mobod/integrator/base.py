@@ -899,6 +899,12 @@ class Integrator(Sealed):
                 f"The state is the last good one{f'. {reason}' if reason else ''}"
             )
             diagnosis, cause = getattr(reason, "diagnosis", None) or diagnosis, reason
+        elif (bad := self._first_not_finite()) >= 0:
+            name = _diagnosis.name_of(self.system, state, bad)
+            failed = ConvergenceError(
+                f"the rate of {name}, is not finite beyond time {time:.9g}, in step {number}, however short that is (last "
+                f"tried {step:.3g}){singular}. The state is the last good one"
+            )
         else:
             errors = np.abs(self._relative_errors())
             if not errors.any():  # a method that tells none
@@ -924,6 +930,11 @@ class Integrator(Sealed):
             f"the system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
             "number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one"
         )
+
+    def _first_not_finite(self) -> int:
+        """Where in y the last try's error, or the rate before it, is no number, -1 for none: of u it is known before."""
+        bad = np.flatnonzero(np.logical_not(np.isfinite(self.work[[len(self.work) - 3, rk.RATE]]).all(axis=0)))
+        return int(bad[0]) if len(bad) else -1
 
     def _relative_errors(self) -> Array:
         """The last try's errors, weighted."""

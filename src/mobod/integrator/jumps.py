@@ -67,9 +67,13 @@ class Line:
         None where rates change no faster than the interval is long, or cannot be computed.
         """
         time = self.time
+        if not np.isfinite(self.rate).all():
+            return None
         try:
             a, b = 0.0, 1.1 * self.h
             at_a, at_b = self.realize_at(a), self.realize_at(b)
+            if not (np.isfinite(at_a).all() and np.isfinite(at_b).all()):
+                return None
             which = int(np.argmax(np.abs(at_b - at_a)))
             whole, halvings = abs(at_b[which] - at_a[which]), 0
             while halvings < _HALVINGS:

@@ -442,8 +442,9 @@ def _trajectory(part: Part, program: Transcription, v: Array, facts: Mapping[str
 
 
 def _warn_of_errors(program: Transcription, off: Sequence[Array]) -> None:
-    """Say so where equations hold at the nodes, and yet the system does not move from one to the next."""
-    part, one = max(zip(program.parts, off, strict=True), key=lambda pair: float(pair[1].max(initial=0.0)))
+    """Say so where equations hold at the nodes, and yet the system does not move from one to the next, as far as is known."""
+    known = [np.where(np.isfinite(one), one, 0.0) for one in off]
+    part, one = max(zip(program.parts, known, strict=True), key=lambda pair: float(pair[1].max(initial=0.0)))
     if one.max(initial=0.0) <= _NO_MOTION:
         return
     i = int(one.argmax())
