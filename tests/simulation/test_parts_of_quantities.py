@@ -51,6 +51,20 @@ def test_coordinates_and_speeds_are_quantities_and_exact_outputs_of_linear_model
     np.testing.assert_array_equal(motion.quantities["q.arm"], motion.q[:, 5])
 
 
+@pytest.mark.parametrize("other", ["hand[2]", "hand[0]x", "hand.x", "hand[3]"])
+def test_all_numbers_of_a_joint_are_its_own_whatever_others_are_called(other):
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    hand = mb.mobilizer.Translation(matter.ground, body, name="hand")
+    mb.mobilizer.Translation(hand, body, name=other)
+    state = system.realize_topology()
+    state.u = np.arange(6)
+    motion = mb.simulate(system, state, 0.1, record=["u.hand", f"u.{other}[1]"])
+    np.testing.assert_array_equal(motion.quantities["u.hand"], motion.u[:, :3])
+    np.testing.assert_array_equal(motion.quantities[f"u.{other}[1]"], motion.u[:, 4])
+
+
 @pytest.mark.parametrize("extension", ["csv", "npz", "parquet", "h5"])
 @pytest.mark.parametrize("with_system", [False, True])
 def test_parts_keep_their_names_in_tables_and_files(tmp_path, extension, with_system):

@@ -104,10 +104,12 @@ def places_of_variable(system: MultibodySystem, state: State, name: str) -> list
     if variable not in VARIABLES or not own:
         return None
     names = VARIABLES[variable](system, state)
-    places = [k for k, one in enumerate(names) if one.startswith(f"{own}[")]
-    if own not in names and not places:
+    if own in names:
+        return names.index(own)
+    if f"{own}[0]" not in names:
         raise ValueError(f"there is no quantity {name!r}; {suggest(name, [f'{variable}.{one}' for one in names])}")
-    return names.index(own) if own in names else places
+    first = names.index(f"{own}[0]")
+    return [k for k in range(first, len(names)) if names[first : k + 1] == [f"{own}[{i}]" for i in range(k + 1 - first)]]
 
 
 def quantity_by_name(
