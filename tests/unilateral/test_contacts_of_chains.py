@@ -103,23 +103,28 @@ def test_a_checkpoint_goes_on_to_the_bit(rng, tmp_path):
     assert steppers[0].state.y.tobytes() == steppers[1].state.y.tobytes()
 
 
-def test_what_is_driven_into_a_contact_is_told(rng):
-    """Of a rope between two bodies, of which one drives the other, rows are rounding: an impulse had 1e34 of energy."""
+@pytest.mark.parametrize("metre", [1.0, 1e4])
+def test_what_is_driven_into_a_contact_is_told(rng, metre):
+    """Of a rope between two bodies, of which one drives the other, rows are rounding: an impulse had 1e34 of energy.
+
+    Rounding is that of lengths, whose unit may be small.
+    """
     for _ in range(5):
-        system, matter = empty()
+        system, matter = empty((0.0, 0.0, -9.81 * metre))
+        one = solid(1.0, [0.4 * metre**2] * 3)
         turn = mb.Rotation.about_axis(rng.uniform(-3, 3), rng.normal(size=3))
-        base = mb.mobilizer.Pin(matter.ground, solid(), X_PF=mb.Transform(turn), X_BM=mb.Transform(rng.normal(size=3)))
-        hand = mb.mobilizer.Slider(base, solid(), X_PF=mb.Transform(turn, rng.normal(size=3)), X_BM=mb.Transform(turn))
-        mb.motion.Steady(hand, 1.0)
-        ends = rng.normal(size=(2, 3))
+        base = mb.mobilizer.Pin(matter.ground, one, X_PF=mb.Transform(turn), X_BM=mb.Transform(metre * rng.normal(size=3)))
+        hand = mb.mobilizer.Slider(base, one, X_PF=mb.Transform(turn, metre * rng.normal(size=3)), X_BM=mb.Transform(turn))
+        mb.motion.Steady(hand, metre)
+        ends = metre * rng.normal(size=(2, 3))
         state = system.realize_topology()
         system.realize(state, mb.Stage.POSITION)
         along = hand.find_station_location_in_another_body(state, ends[1], base) - ends[0]
-        hand.set_q(state, 0.4)
+        hand.set_q(state, 0.4 * metre)
         system.realize(state, mb.Stage.POSITION)
         after = hand.find_station_location_in_another_body(state, ends[1], base) - ends[0]
-        reach = [float(np.linalg.norm(one)) for one in (along, after)]
-        if reach[1] < reach[0] + 0.05:
+        reach = [float(np.linalg.norm(way)) for way in (along, after)]
+        if reach[1] < reach[0] + 0.05 * metre:
             continue
         mb.contact.Rope(base, ends[0], hand, ends[1], reach[1], 0.3, name="rope")
         with pytest.raises(mb.ConvergenceError, match=r"'rope' closes at .* locked or driven"):

@@ -103,9 +103,13 @@ def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = 
 
 
 def moves_something(state: State, rows: Array) -> Any:
-    """Of each row, whether what is free has a part in it: all that it is between may be locked or driven."""
-    free = np.repeat(state.field("prescribed") == SOLVED, state.tree.num_u)
-    return (np.abs(rows) * free).max(axis=1, initial=0.0) > ROUNDING
+    """Of each row, whether what is free has a part in it: all that it is between may be locked or driven.
+
+    Rounding grows with the distances that cancel, which in millimetres are many.
+    """
+    free, rows = np.repeat(state.field("prescribed") == SOLVED, state.tree.num_u), np.abs(rows)
+    reach = max(1.0, float(np.abs(state.record.p_GB).max(initial=0.0)), float(rows.max(initial=0.0)))
+    return (rows * free).max(axis=1, initial=0.0) > ROUNDING * reach
 
 
 def rows_of_constraint(state: State, constraint: Constraint) -> Array:
