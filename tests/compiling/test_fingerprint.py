@@ -113,7 +113,7 @@ def test_an_edit_anywhere_that_is_reached_changes_the_fingerprint(changed):
         ("algebra/quaternion.py", "s = 1.0 / sqrt(", "s = 2.0 / sqrt("),  # called by functions in other files
         (
             "stepping/evaluate.py",
-            "return of_status(call_routine(plan[ROUTINE], model, 0, KINEMATICS | plan[WANTED] & UNCHECKED))",
+            "return of_status(call_routine(plan[rk.ROUTINE], model, 0, KINEMATICS | plan[rk.WANTED] & UNCHECKED))",
             "return 0.0",
         ),
     )

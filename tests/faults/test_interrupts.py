@@ -115,7 +115,7 @@ def test_an_estimate_of_the_error_that_fails_leaves_the_run(model, monkeypatch, 
     def fail(*arguments):
         raise error("in the second run")
 
-    monkeypatch.setattr("mobod.simulation.simulate._estimate_error", fail)
+    monkeypatch.setattr("mobod.simulation.simulate.run_again", fail)
     with pytest.raises(error) as caught:
         mb.simulate(system, state, 1.0, estimate_error=True)
     assert np.array_equal(caught.value.trajectory.q, mb.simulate(system, state, 1.0).q)
