@@ -66,7 +66,7 @@ class Block(abc.ABC):
 
 
 class Defects(Block):
-    """The scheme's equations L x = h W F in each interval."""
+    """The scheme's equations L x = h W F in each interval, whose end is corrected where constraints are kept."""
 
     def __init__(self, part: Part) -> None:
         self._part, mesh = part, part.mesh
@@ -75,7 +75,10 @@ class Defects(Block):
 
     def value(self) -> Array:
         part = self._part
-        return part.mesh.defects(part.y[:, : part.phase.nx], part.rates, part.duration).ravel()
+        found = part.mesh.defects(part.y[:, : part.phase.nx], part.rates, part.duration)
+        if part.kept is not None:
+            found -= part.kept.shares[:, None] * part.kept.correction[:, None]
+        return found.ravel()
 
     def places(self) -> list[tuple[Any, Any]]:
         part, (k, s, nx), scheme = self._part, self._shape, self._part.mesh.scheme
@@ -91,7 +94,7 @@ class Defects(Block):
                     found.append((rows[:, r][:, a], columns[:, b]))
         for column in (*part.time_columns, *part.parameters):
             found.append((rows, np.full(rows.shape, column)))
-        return found
+        return found if part.kept is None else [*found, *part.kept.places_in_defects(rows)]
 
     def derivatives(self) -> list[Array]:
         part, (k, s, nx), mesh = self._part, self._shape, self._part.mesh
@@ -111,13 +114,19 @@ class Defects(Block):
                 slopes = slopes - mesh.sizes[:, None, None] * (scheme.W @ part.rates[mesh.nodes])
             found.append(slopes)
         found += [-h[:, None, None] * (scheme.W @ by_p[:, :, i][mesh.nodes]) for i in range(by_p.shape[2])]
-        return found
+        if part.kept is None:
+            return found
+        others = part.kept.slopes_of_correction @ part.by_local(mesh.nodes[:, -1])[:, :, part.phase.ny :]
+        first = len(found) - others.shape[2]
+        for i in range(others.shape[2]):
+            found[first + i] = found[first + i] - part.kept.shares[:, None] * others[:, None, :, i]
+        return [*found, *part.kept.derivatives_in_defects()]
 
     def name_of(self, row: int) -> str:
         i, _, x = np.unravel_index(row, self._shape)
         mesh, part = self._part.mesh, self._part
         first, last = part.t[0] + part.duration * mesh.ends[i : i + 2]
-        return f"the dynamics of {part.phase.names[x]} from t = {first:.4g} to {last:.4g}{_of(part)}"
+        return f"the dynamics of {part.phase.names[x]} from t = {first:.4g} to {last:.4g}{named_after(part)}"
 
 
 class Path(Block):
@@ -166,7 +175,8 @@ class Path(Block):
     def name_of(self, row: int) -> str:
         which, node = divmod(row, len(self._part.mesh) - self._first)
         some = f" ({which})" if self._count > 1 else ""
-        return f"the path constraint {self.function.name}{some} at t = {self._part.t[node + self._first]:.4g}{_of(self._part)}"
+        time = self._part.t[node + self._first]
+        return f"the path constraint {self.function.name}{some} at t = {time:.4g}{named_after(self._part)}"
 
 
 class Ends(Block):
@@ -206,7 +216,7 @@ class Ends(Block):
 
     def name_of(self, row: int) -> str:
         some = f" ({row})" if len(self.low) > 1 else ""
-        return f"the boundary constraint {self._function.name}{some}{_of(self._part)}"
+        return f"the boundary constraint {self._function.name}{some}{named_after(self._part)}"
 
 
 class OnManifold(Block):
@@ -268,7 +278,9 @@ class OnManifold(Block):
 
     def name_of(self, row: int) -> str:
         what = "position" if row < self._mp else "velocity"
-        return f"a {what} constraint or prescribed value of {self._part.phase.system.name!r} at the start{_of(self._part)}"
+        return (
+            f"a {what} constraint or prescribed value of {self._part.phase.system.name!r} at the start{named_after(self._part)}"
+        )
 
 
 class Continuity(Block):
@@ -351,6 +363,7 @@ class Continuity(Block):
         return f"the link of {what} from phase {self._before.number} to {self._after.number}"
 
 
-def _of(part: Part) -> str:
+def named_after(part: Part) -> str:
+    """Which phase it is, where that needs saying."""
     phase = part.phase.name or (f"{part.number}" if part.number else "")
     return f" in phase {phase}" if phase else ""

@@ -130,7 +130,7 @@ class NodeDynamics:
         J[:, of_u, nq + nu : nx], by_t[:, of_u] = out.z, out.time
         if self._turns:
             J[:, of_u, :nq] = out.q @ self.back(y, t, p)
-            J[:, :nq, of_u] = self._matrices_n(y, t, p)
+            J[:, :nq, of_u] = self.matrices_n(y, t, p)
             J[:, :nq, :nq] = self._along(y, t, p, range(nq), slice(0, nq))
         else:
             J[:, of_u, :nq] = out.q
@@ -172,11 +172,30 @@ class NodeDynamics:
         H[:, np.outer(rest, rest)] = 0.0
         return 0.5 * (H + np.swapaxes(H, 1, 2))
 
+    def missed(self, y: Array, t: Array, p: Array) -> tuple[Array, Array]:
+        """Errors of constraints: of positions, with those of quaternions after them, and of velocities ``(n, ...)``."""
+        ensemble = self._at(y, t, p)
+        ensemble.realize(Stage.VELOCITY)
+        return np.asarray(ensemble.q_err), np.asarray(ensemble.u_err)
+
+    def matrices_n(self, y: Array, t: Array, p: Array) -> Array:
+        """N of all nodes ``(n, nq, nu)``, a column a speed."""
+        if not self._turns:
+            return np.broadcast_to(np.eye(self.nu), (len(y), self.nq, self.nu))
+        nq, nu, ny = self.nq, self.nu, y.shape[1]
+        many = np.zeros((nu, len(y), ny))
+        many[:, :, :nq] = y[:, :nq]
+        for k in range(nu):
+            many[k, :, nq + k] = 1.0
+        ensemble = self._at(many.reshape(-1, ny), np.tile(t, nu), p)
+        ensemble.realize(Stage.VELOCITY)
+        return np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, len(y), nq), 0, 2)
+
     def back(self, y: Array, t: Array, p: Array) -> Array:
         """N^+ of all nodes ``(n, nu, nq)``: displacements by q as it is stored."""
         if not self._turns:
             return np.broadcast_to(np.eye(self.nu), (len(y), self.nu, self.nq))
-        N = self._matrices_n(y, t, p)
+        N = self.matrices_n(y, t, p)
         found: Any = np.linalg.solve(np.swapaxes(N, 1, 2) @ N, np.swapaxes(N, 1, 2))
         return found
 
@@ -268,17 +287,6 @@ class NodeDynamics:
         reach = h * np.maximum(1.0, np.abs(values))
         y[:, self._setting] = np.clip(values, np.minimum(low + reach, middle), np.maximum(high - reach, middle))
         return y
-
-    def _matrices_n(self, y: Array, t: Array, p: Array) -> Array:
-        """N of all nodes ``(n, nq, nu)``, a column a speed."""
-        nq, nu, ny = self.nq, self.nu, y.shape[1]
-        many = np.zeros((nu, len(y), ny))
-        many[:, :, :nq] = y[:, :nq]
-        for k in range(nu):
-            many[k, :, nq + k] = 1.0
-        ensemble = self._at(many.reshape(-1, ny), np.tile(t, nu), p)
-        ensemble.realize(Stage.VELOCITY)
-        return np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, len(y), nq), 0, 2)
 
     def _along(self, y: Array, t: Array, p: Array, of: Any, rows: slice) -> Array:
         """Derivatives of some of F by some of y, by differences of fourth order ``(n, rows, of)``."""

@@ -11,6 +11,7 @@ from ..algebra.arrays import Array
 from ..ensemble.second_differences import STEP, differences
 from .blocks import Block, Continuity, Defects, Ends, OnManifold, Path, differences_of
 from .functions import NodeFunction
+from .kept import Kept
 from .mesh import Mesh
 from .phase import ENDS, Phase
 
@@ -32,8 +33,12 @@ class Part:
         self.phase, self.mesh, self.first, self.number = phase, mesh, first, number
         n, ny = len(mesh), phase.ny
         self.columns: Any = first + ny * np.arange(n)[:, None] + np.arange(ny)
-        self.column_of_duration = first + n * ny if phase.is_free else -1
-        self.end = first + n * ny + phase.is_free
+        k = len(mesh.sizes), sum(len(one) for one in phase.rows_kept)
+        #: Of what corrects each interval's end.
+        self.columns_of_corrections: Any = first + n * ny + np.arange(k[0] * k[1]).reshape(k)
+        at = first + n * ny + self.columns_of_corrections.size
+        self.column_of_duration = at if phase.is_free else -1
+        self.end = at + phase.is_free
         self._fixed_before = phase.state.time + sum(length for column, length in before if column < 0)
         #: Columns of durations on which the nodes' times depend, and how ``(n, k)``.
         self.time_columns = [column for column, _ in before if column >= 0]
@@ -56,7 +61,8 @@ class Part:
             rows[0, : phase.nx] = tighter(rows[0, : phase.nx], ends[0])
             rows[-1, : phase.nx] = tighter(rows[-1, : phase.nx], ends[1])
             duration = [(phase.shortest, phase.longest)[which]] if phase.is_free else []
-            found.append(np.concatenate([rows.ravel(), duration]))
+            corrections = np.full(self.columns_of_corrections.size, (-np.inf, np.inf)[which])
+            found.append(np.concatenate([rows.ravel(), corrections, duration]))
         if self.number and phase.start_is_state:  # it goes on from the phase before
             for which, bound in enumerate((phase.low, phase.high)):
                 found[which][: phase.nx] = bound[: phase.nx]
@@ -75,6 +81,7 @@ class Part:
         self._v, self._seen = key, {}
         n, ny = len(self.mesh), self.phase.ny
         self.y = v[self.first : self.first + n * ny].reshape(n, ny).copy()
+        self.corrections = v[self.columns_of_corrections]
         self.duration = float(v[self.column_of_duration]) if self.phase.is_free else self.phase.longest
         self.p = v[self.parameters].copy()
         fixed = self._fixed_before + (0.0 if self.phase.is_free else self.duration * self.mesh.times)
@@ -206,7 +213,8 @@ class Part:
     def blocks(self) -> list[Block]:
         """Its equations."""
         self.defects = Defects(self)
-        found: list[Block] = [self.defects]
+        self.kept = Kept(self) if self.columns_of_corrections.size else None
+        found: list[Block] = [self.defects] if self.kept is None else [self.defects, self.kept]
         state = self.phase.state
         is_begun = not (self.number and self.phase.start_is_state)
         if is_begun and self.phase.start_is_held and (state.is_constrained or state.has_known):
@@ -230,14 +238,29 @@ class Part:
         columns = self.local_columns()
         k = columns.shape[1]
         shape = len(self.mesh), k, k
-        return [(np.broadcast_to(columns[:, :, None], shape), np.broadcast_to(columns[:, None, :], shape))]
+        found = [(np.broadcast_to(columns[:, :, None], shape), np.broadcast_to(columns[:, None, :], shape))]
+        if self.kept is None:
+            return found
+        mine, others = columns[self.mesh.nodes[:, -1], :, None], self.columns_of_corrections[:, None]
+        mine, others = np.broadcast_arrays(mine, others)
+        return [*found, (mine, others), (others, mine)]
+
+    def by_local(self, nodes: Any) -> Array:
+        """Derivatives ``(n, ny + 1 + np, k)`` of nodes' (y, t, p) by their `local_columns`."""
+        ny, durations = self.phase.ny, len(self.time_columns)
+        P = np.zeros((len(nodes), ny + 1 + len(self.p), ny + durations + len(self.p)))
+        P[:, :ny, :ny] = np.eye(ny)
+        P[:, ny, ny : ny + durations] = self.by_durations[nodes]
+        P[:, ny + 1 :, ny + durations :] = np.eye(len(self.p))
+        return P
 
     def second(self, factor: float, multipliers: Any) -> list[Array]:
         """Second derivatives of factor times the integral, of defects and path constraints times their multipliers."""
         phase, mesh, T = self.phase, self.mesh, self.duration
         n, ny, size = len(mesh), phase.ny, phase.ny + 1 + len(self.p)
         k, nx = len(mesh.sizes), phase.nx
-        weights = -mesh.weigh(multipliers[id(self.defects)].reshape(k, -1, nx))
+        of_defects = multipliers[id(self.defects)].reshape(k, -1, nx)
+        weights = -mesh.weigh(of_defects)
         with_time = bool(self.time_columns)
         H = T * phase.dynamics.second(self.y, self.t, self.p, weights, with_time)
         by_duration = np.zeros((n, size))
@@ -255,19 +278,21 @@ class Part:
         for path in self.paths:
             functions.append((path.function, path.spread(multipliers[id(path)])))
         self._add_second_of_functions(functions, H)
+        more, P = [], self.by_local(np.arange(n))
+        if self.kept is not None:
+            ends, by_correction = mesh.nodes[:, -1], -np.einsum("ksa,s->ka", of_defects, self.kept.shares)
+            H[ends] += self.kept.second_at_ends(by_correction, multipliers[id(self.kept)])
+            cross = np.swapaxes(P[ends], 1, 2) @ self.kept.second_by_corrections(by_correction)
+            more = [cross, cross]
         if size == ny + 1 and not self.time_columns:  # nothing but the nodes' own unknowns
-            return [H[:, :ny, :ny]]
-        P = np.zeros((n, size, ny + len(self.time_columns) + len(self.p)))
-        P[:, :ny, :ny] = np.eye(ny)
-        P[:, ny, ny : ny + len(self.time_columns)] = self.by_durations
-        P[:, ny + 1 :, ny + len(self.time_columns) :] = np.eye(len(self.p))
+            return [H[:, :ny, :ny], *more]
         found = np.swapaxes(P, 1, 2) @ H @ P
         if phase.is_free:
             place = ny + len(self.time_columns) - 1
             cross = np.einsum("nsk,ns->nk", P, by_duration)
             found[:, place, :] += cross
             found[:, :, place] += cross
-        return [found]
+        return [found, *more]
 
     def _places_of(self, names: tuple[str, ...]) -> list[int]:
         """`Phase.places_of`, found once."""

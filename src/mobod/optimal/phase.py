@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -21,6 +22,7 @@ from ..value import checks
 from ..value.checks import suggest
 from ..value.stage import Stage
 from .functions import NodeFunction, check_bounds
+from .kept import find_rows
 from .node_dynamics import NodeDynamics
 
 #: What functions of nodes can ask for, beside stations.
@@ -193,6 +195,11 @@ class Phase:
     def is_free(self) -> bool:
         """True if its duration is sought."""
         return self.longest > self.shortest
+
+    @functools.cached_property
+    def rows_kept(self) -> tuple[Any, Any]:
+        """Which errors of positions, and of velocities, intervals end without."""
+        return find_rows(self.state)
 
     def _find_settings(self) -> None:
         self.settings, self.parameter_bounds, self.parameter_names = [], [], []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,7 +13,9 @@ from ..linear import manifold
 from ..muscle.base import Muscle
 from ..state.state import State
 from ..value.stage import Stage
-from .part import Part
+
+if TYPE_CHECKING:
+    from .part import Part
 
 #: Steps of Newton's method to the constraints, and how far they may be missed.
 _STEPS, _MISSED = 20, 1e-8
@@ -34,11 +36,11 @@ def straight(part: Part) -> Array:
     y = np.zeros((len(part.mesh), phase.ny))
     y[:, :nx] = first + part.mesh.times[:, None] * (last - first)
     y[:, nx:] = phase.control_origin
-    keep_constraints(part, y, np.isfinite(ends[1][: phase.dynamics.nq]))
+    _close(part, y, np.isfinite(ends[1][: phase.dynamics.nq]))
     return y
 
 
-def keep_constraints(part: Part, y: Array, held: Any) -> None:
+def _close(part: Part, y: Array, held: Any) -> None:
     """Move q onto position constraints, node after node, without those that are *held*; as far as that goes."""
     phase, d = part.phase, part.phase.dynamics
     if not (phase.state.is_constrained and phase.state.tree.counts["nc"]) or phase.longest <= 0.0:
@@ -47,13 +49,13 @@ def keep_constraints(part: Part, y: Array, held: Any) -> None:
     line, state = y[:, : d.nq].copy(), phase.state.copy()
     for k in range(len(y)):
         start = y[k, : d.nq] if k == 0 else y[k - 1, : d.nq] + line[k] - line[k - 1]
-        found = _onto(state, float(phase.state.time + part.mesh.times[k] * phase.longest), start, movable)
+        found = onto(state, float(phase.state.time + part.mesh.times[k] * phase.longest), start, movable)
         if found is None:
             return
         y[k, : d.nq] = found
 
 
-def _onto(state: State, time: float, q: Array, movable: Any) -> Array | None:
+def onto(state: State, time: float, q: Array, movable: Any) -> Array | None:
     """q moved along some mobilities to where position constraints are kept; None where they cannot be."""
     nq = len(q)
     state.time, state.q, state.u = time, q, np.zeros(len(state.u_view))
