@@ -597,6 +597,48 @@ def test_a_force_in_python_is_differentiated_by_what_it_depends_on_alone(make, c
             close(part, other, 1e-8)
 
 
+@pytest.mark.filterwarnings("ignore:.*differences")
+@pytest.mark.parametrize(
+    ("reads", "most"),
+    [("nothing", 2), ("its own", 28), ("time", 33), ("another", 66), ("a mobility", 50), ("pushed by speeds", 66)],
+)
+def test_what_a_force_in_python_reads_is_found_by_few_calls(reads, most, make, close, derivative):
+    """Of six bodies with six mobilities each only those that are read are moved one by one."""
+    calls = []
+
+    class Pull(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            calls.append(1)
+            p = np.asarray(tip.find_station_location_in_ground(state, (0.1, 0.2, 0.3)))
+            v = np.asarray(tip.find_station_velocity_in_ground(state, (0.1, 0.2, 0.3)))
+            pull = -2.0 * np.sin(p) - 0.5 * v
+            if reads == "nothing":
+                return
+            if reads == "time":
+                pull = pull * np.cos(3.0 * state.time)
+            if reads == "another":
+                pull = pull - np.cos(other.find_station_location_in_ground(state, (0.3, 0.0, 0.1)))
+            if reads == "a mobility":
+                pull = pull * np.sin(other.get_q(state)[-1])
+            if reads == "pushed by speeds":
+                mobility_forces[:3] += pull * np.sin(other.find_station_velocity_in_ground(state, (0.0, 0.2, 0.1)))
+            else:
+                tip.apply_force_to_body_point(state, (0.1, 0.2, 0.3), pull, body_forces)
+
+    model = make.tree(6, [mb.mobilizer.Free])
+    tip, other = model.bodies[6], model.bodies[3]
+    mb.force.Custom(model.forces, Pull())
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    state.time = 0.4
+    model.system.realize(state)
+    model.system.calc_forward_dynamics_derivatives(state)  # tries directions of bodies together first
+    calls.clear()
+    model.system.calc_forward_dynamics_derivatives(state)
+    assert len(calls) <= most
+    assert_forward(state, close, derivative)
+
+
 def test_elements_that_are_switched_off_and_on_again(make, close, derivative):
     """The derivatives of a state are those of what is enabled in it, whatever was asked for before."""
     model = make.tree(4, [mb.mobilizer.Pin, mb.mobilizer.Ball])

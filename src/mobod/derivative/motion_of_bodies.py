@@ -34,8 +34,15 @@ class MotionOfBodies:
         self._r, self._pull, self._columns = bodies[:, :3].copy(), bodies[0, FORCE : FORCE + 3].copy(), columns.copy()
 
     def velocity(self, b: int) -> Array:
-        """Derivatives of body b's velocity by displacements ``(6, nu)``."""
-        return self._spread(b, self._moved(b)[0])
+        """Derivatives of body b's velocity by displacements ``(6, nu)``: w x turn + a, and so on, of all columns at once."""
+        w, v = self._V[b].reshape(2, 3)
+        of_columns = np.zeros((12, 6))
+        of_columns[:3, :3], of_columns[:3, 3:] = _crossed(w), _crossed(v)
+        of_columns[6:] = np.eye(6)
+        of_columns[6:9, 3:] = _crossed(self._r[b])
+        found = np.zeros((6, len(self._columns)))
+        found[:, self._ways[b]] = (self._columns[self._ways[b], :12] @ of_columns).T
+        return found
 
     def acceleration(self, b: int) -> tuple[Array, Array]:
         """Derivatives of body b's acceleration by displacements and by speeds ``(6, nu)``."""

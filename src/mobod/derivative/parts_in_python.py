@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,7 +44,8 @@ _CALLS_OF_BODY, _CALLS_OF_SEARCH = 28, 16
 _AGREED = 1e-6
 #: Hooks that what a part computes may depend on.
 _HOOKS = ("realize_time", "realize_position", "realize_velocity")
-_ONE = np.eye(3)
+#: Which rows of a body change as it turns, is shifted, turns faster and moves faster: of `_Moved._rows`.
+_MOVED_BY = (0, 2), (1,), (3,), (3,)
 
 
 class Parts(NamedTuple):
@@ -77,6 +78,28 @@ class _Part(NamedTuple):
     ancestor: int = 0
 
 
+class _Trial(NamedTuple):
+    """The part, called of a state where all that is chosen has moved.
+
+    Attributes
+    ----------
+    bodies, kept
+        Those that may be held, and their rows as they were.
+    ways : list of Moving
+        What has moved.
+    pushed : array
+        What the part gave, of one that is checked.
+    matters : bool
+        Whether it gave anything else than before while these bodies were held.
+    """
+
+    bodies: list[int]
+    kept: list[tuple[Array, Array]]
+    ways: list[Moving]
+    pushed: Array
+    matters: bool
+
+
 def of_parts(system: Any, state: State, parts: Parts, names: tuple[str, ...], whole: Any) -> dict[str, Array]:
     """Derivatives of what parts in Python give, with J held; by what does not move them they are zero.
 
@@ -97,7 +120,6 @@ def of_parts(system: Any, state: State, parts: Parts, names: tuple[str, ...], wh
         By each name generalized forces, acceleration errors by the kernels' rows, and prescribed udot, one below the other.
     """
     tree, enabled = state.tree, state.field("force_enabled")
-    sizes = {"q": tree.nu, "u": tree.nu, "z": len(state.z_values), "time": 1}
     acting: list[_Part] = []
     for force in parts.forces:
         if enabled[force.element]:
@@ -111,22 +133,20 @@ def of_parts(system: Any, state: State, parts: Parts, names: tuple[str, ...], wh
     if moving:
         acting.append(_Part(parts.set_known_u_dot, _of_motions(moving, state), Stage.DYNAMICS))
     moved = _Moved(system, state, whole)
-    found = {name: np.zeros((moved.size, sizes[name])) for name in names}
-    everything = {name: np.arange(sizes[name]) for name in names}
+    everything = {name: np.arange(moved.sizes[name]) for name in names}
+    found: dict[str, Array] = {}
     for number, part in enumerate(acting):  # one by one: beside a stiff one, what another lacks would be too little to be seen
         moved.take(part, number)
         if part.inputs is None:
-            moved.add_all(found, everything)
-            continue
-        bodies, mobilizers = part.inputs
-        speeds = np.concatenate([np.zeros(0, np.int64), *(_speeds(tree, b) for b in mobilizers)])
-        said = {name: speeds if name in ("q", "u") else everything[name] for name in names}
-        if part.constraint is None:
-            moved.add(found, bodies, said)
+            more = moved.by_all(everything)
         else:
-            moved.add_checked(found, bodies, said, everything)
+            bodies, mobilizers = part.inputs
+            speeds = np.concatenate([np.zeros(0, np.int64), *(_speeds(tree, b) for b in mobilizers)])
+            said = {name: speeds if name in ("q", "u") else everything[name] for name in names}
+            more = moved.by(bodies, said) if part.constraint is None else moved.by_checked(bodies, said, everything)
+        found = {name: found[name] + more[name] for name in names} if found else more
     moved.give_back(whole.moved)
-    return found
+    return found or {name: np.zeros((moved.size, moved.sizes[name])) for name in names}
 
 
 def _inputs(system: Any, force: Any) -> tuple[list[int], list[int]] | None:
@@ -180,12 +200,13 @@ class _Moved:
     ----------
     size : int
         How many generalized forces, errors of accelerations and prescribed udot there are.
+    sizes : dict of str to int
+        How many numbers there are by which these may be differentiated, of each variable.
     """
 
     _part: _Part
     _number: int
     _here: Array
-    _held: list[int]
 
     def __init__(self, system: Any, state: State, whole: Any) -> None:
         tree = state.tree
@@ -204,6 +225,7 @@ class _Moved:
         self._ways: dict[str, Moving] = {}
         self._split, num_rows = 6 * tree.nb, tree.counts["num_rows"]
         self.size = 2 * tree.nu + num_rows
+        self.sizes = {"q": tree.nu, "u": tree.nu, "z": len(state.z_values), "time": 1}
         self._pushed, self._on_particles = np.zeros(self._split + self.size), np.zeros((tree.num_particles, 3))
         of_bodies, rest = self._pushed[: self._split].reshape(-1, 2, 3), self._pushed[self._split :]
         self._of_bodies, self._of_mobilities = of_bodies, rest[: tree.nu]
@@ -236,27 +258,34 @@ class _Moved:
         self._realize()
         self._here = self._apply().copy()
 
-    def add(self, found: dict[str, Array], bodies: Sequence[int], chosen: dict[str, Numbers]) -> None:
-        """Add derivatives by the motion of some bodies, and by what is *chosen* of each variable while they are held."""
-        moving = [
-            self._moving(name, which)
-            for name, which in chosen.items()
-            if len(which) and not (name in ("u", "z") and self._part.by_positions)
-        ]
-        self._held = list(bodies)
-        rows = *self._rows, self._A
-        kept = [(row, row[self._held]) for row in rows] if self._held else []
-        matters = not np.array_equal(self._at([(one, one.apart) for one in moving], kept), self._here)
-        self._rest(moving)
-        for one in moving if matters else ():
-            slopes = self._slopes(lambda x, one=one: self._at([(one, x)], kept), one.steps, _TOGETHER)  # type: ignore[misc]
+    def by(self, bodies: Sequence[int], chosen: dict[str, Numbers]) -> dict[str, Array]:
+        """Derivatives by the motion of some bodies, and by what is *chosen* of each variable while they are held."""
+        trial = self._tried(bodies, chosen, False)
+        self._rest(trial.ways)
+        return self._found(chosen, trial)
+
+    def _tried(self, bodies: Sequence[int], chosen: dict[str, Numbers], is_checked: bool = True) -> _Trial:
+        """The part, called as all that is *chosen* moves: where bodies are held, and with them, too, if it *is_checked*."""
+        held, ways = list(bodies), self._moved_along(chosen)
+        kept = [(row, row[held]) for row in (*self._rows, self._A)] if held else []
+        self._move([(one, one.apart) for one in ways])
+        pushed = self._apply().copy() if is_checked else self._here
+        given = pushed if is_checked and not held else self._hold(held, kept)
+        return _Trial(held, kept, ways, pushed, not np.array_equal(given, self._here))
+
+    def _found(self, chosen: dict[str, Numbers], trial: _Trial) -> dict[str, Array]:
+        """Derivatives by bodies, which are at rest, and by variables where these matter while they are held."""
+        found = {name: np.zeros((self.size, self.sizes[name])) for name in chosen}
+        for one in self._moved_along(chosen) if trial.matters else ():
+            slopes = self._slopes(lambda x, one=one: self._at([(one, x)], trial), one.steps, _TOGETHER)  # type: ignore[misc]
             found[one.name][:, one.chosen] += slopes
             self._rest([one])
-        for b in bodies:
+        for b in trial.bodies:
             if 0 < b == self._part.ancestor:
                 self._add_turned(found, b)
             elif self._J[6 * b : 6 * b + 6].any():
                 self._add_body(found, b)
+        return found
 
     def _add_turned(self, found: dict[str, Array], ancestor: int) -> None:
         """Add derivatives by the motion of all of a constraint, whose forces turn with its Ancestor."""
@@ -296,36 +325,54 @@ class _Moved:
             found[row : row + num_rows] += wrenches[:, i]
         return found
 
-    def add_all(self, found: dict[str, Array], chosen: dict[str, Numbers]) -> None:
-        """Add derivatives by everything, with as few calls as that takes."""
-        nu = self.state.tree.nu
-        calls = 4 * nu - _CALLS_OF_SEARCH
-        bodies = self._bodies_that_matter() if calls > _CALLS_OF_BODY else []
-        if bodies and _CALLS_OF_BODY * len(bodies) < calls:
-            self.add_checked(found, bodies, chosen, chosen)
-        else:
-            self.add(found, (), chosen)
+    def by_all(self, chosen: dict[str, Numbers]) -> dict[str, Array]:
+        """Derivatives by everything, with as few calls as that takes."""
+        calls = 4 * self.state.tree.nu - _CALLS_OF_SEARCH
+        if calls <= _CALLS_OF_BODY:
+            return self.by((), chosen)
+        bodies, trial = self._pushed_bodies(), None  # most that is read is pushed
+        if _CALLS_OF_BODY * len(bodies) < calls:
+            trial = self._tried(bodies, chosen)
+            if not (bodies or trial.matters):
+                return self._found(chosen, trial)
+        if trial is None or trial.matters:
+            self._rest(trial.ways if trial else ())
+            found = self._bodies_that_matter(bodies)
+            trial, bodies = trial if found == bodies else None, found
+        few = bodies and _CALLS_OF_BODY * len(bodies) < calls
+        return self.by_checked(bodies, chosen, chosen, trial) if few else self.by((), chosen)
 
-    def add_checked(
-        self, found: dict[str, Array], bodies: Sequence[int], chosen: dict[str, Numbers], everything: dict[str, Numbers]
-    ) -> None:
-        """As `add`, unless two calls along a direction of all q and u say that more is read: then by *everything*."""
-        trial = {name: np.zeros_like(array) for name, array in found.items()}
-        self.add(trial, bodies, chosen)
-        ways = [self._moving(name, everything[name]) for name in ("q", "u")]
+    def by_checked(
+        self, bodies: Sequence[int], chosen: dict[str, Numbers], everything: dict[str, Numbers], trial: _Trial | None = None
+    ) -> dict[str, Array]:
+        """As `by`, unless a step along a direction of *everything*, and one back, say that more is read: then by that."""
+        trial = trial or self._tried(bodies, everything)
+        change = trial.pushed - self._at([(one, -one.apart) for one in trial.ways])
+        self._rest(trial.ways)
+        found = self._found(chosen, trial)
         is_, size = np.zeros(self.size), np.zeros(self.size)
-        for one in ways:
-            is_ += trial[one.name] @ one.apart
-            size += np.abs(trial[one.name]) @ one.apart
-        up, down = (self._at([(one, s * one.apart) for one in ways], []).copy() for s in (1.0, -1.0))
-        self._rest(ways)
-        if np.abs(self._generalized(0.5 * (up - down)) - is_).max() <= _AGREED * size.max():
-            for name, array in trial.items():
-                found[name] += array
-        else:
-            self.add(found, (), everything)
+        for one in trial.ways:
+            is_ += found[one.name] @ one.apart
+            size += np.abs(found[one.name]) @ one.apart
+        agree = np.abs(self._generalized(0.5 * change) - is_).max() <= _AGREED * size.max()
+        return found if agree else self.by((), everything)
 
     # ------------------------------------------------------------------------------------------ inside
+
+    def _moved_along(self, chosen: dict[str, Numbers]) -> list[Moving]:
+        """Variables that the part depends on, by what is chosen of each."""
+        some = "u", "z"
+        return [
+            self._moving(name, which)
+            for name, which in chosen.items()
+            if len(which) and not (name in some and self._part.by_positions)
+        ]
+
+    def _hold(self, bodies: list[int], kept: Sequence[tuple[Array, Array]]) -> Array:
+        """All that the part gives while rows of bodies are *kept*."""
+        for row, values in kept:
+            row[bodies] = values
+        return self._apply()
 
     def _moving(self, name: str, which: Numbers) -> Moving:
         """The variable, made once while the same is chosen."""
@@ -383,14 +430,16 @@ class _Moved:
             found[: self.state.tree.nu] += self._J.T @ pushed[: self._split]
         return found
 
-    def _at(self, changes: Sequence[tuple[Moving, Array]], kept: Sequence[tuple[Array, Array]]) -> Array:
-        """The same as variables change while rows of bodies are *kept*."""
+    def _at(self, changes: Sequence[tuple[Moving, Array]], trial: _Trial | None = None) -> Array:
+        """The same as variables change, while the bodies of a trial are held."""
+        self._move(changes)
+        return self._hold(trial.bodies, trial.kept) if trial else self._apply()
+
+    def _move(self, changes: Iterable[tuple[Moving, Array]]) -> None:
+        """Change variables, and what follows from them."""
         for one, change in changes:
             one.put(self._other, change)
         self._realize()
-        for row, values in kept:
-            row[self._held] = values
-        return self._apply()
 
     def _realize(self) -> None:
         """As far as the part reads."""
@@ -401,28 +450,30 @@ class _Moved:
 
     def _rest(self, moved: Sequence[Moving]) -> None:
         """Let variables that have moved be as they were."""
-        for one in moved:
-            one.put(self._other, one.none)
-        self._realize()
+        self._move((one, one.none) for one in moved)
 
-    def _bodies_that_matter(self) -> list[int]:
-        """Bodies whose motion is read."""
-        nb = self.state.tree.nb
-        start, turn = [row.copy() for row in self._rows], _turns_of(nb)
+    def _pushed_bodies(self) -> list[int]:
+        pushed = np.flatnonzero(self._here[: self._split].reshape(-1, 6).any(axis=1))
+        return [b for b in pushed.tolist() if b > 0]
 
-        def at(change: Array) -> Array:
-            turned = np.where(change[:, None, None] != 0.0, turn, _ONE)
-            for row, values in zip(self._rows, displaced(start, change[:, None] * _apart(12), turned), strict=True):
+    def _bodies_that_matter(self, pushed: list[int]) -> list[int]:
+        """Bodies whose motion is read: those that are *pushed* unless others are."""
+        nb, start = self.state.tree.nb, [row.copy() for row in self._rows]
+        steps, (changes, turn) = np.full(nb, _STEP), _apart_of(nb)
+        moved = displaced(start, changes, turn)
+
+        def all_but(held: Any) -> Array:
+            for row, values, begin in zip(self._rows, moved, start, strict=True):
                 row[:] = values
+                row[held] = begin[held]
             return self._apply()
 
-        pushed, steps = self._here[: self._split].reshape(nb, 6).any(axis=1), np.full(nb, _STEP)
-        found = np.flatnonzero(pushed)  # most that is read is pushed
-        if not np.array_equal(at(np.where(pushed, 0.0, steps * _apart(nb))), self._here):
-            found = self._that_matter(at, steps, (_TOGETHER, 1))
+        found = pushed
+        if not np.array_equal(all_but(pushed), self._here):
+            found = self._that_matter(lambda change: all_but(np.flatnonzero(change == 0.0)), steps, (_TOGETHER, 1)).tolist()
         for row, values in zip(self._rows, start, strict=True):
             row[:] = values
-        return [int(b) for b in found if b > 0]
+        return [b for b in found if b > 0]
 
     def _with_body(self, b: int) -> tuple[Array, Array]:
         """Derivatives as a body turns about its origin and is shifted, and as its velocities change; nothing else moves."""
@@ -430,41 +481,42 @@ class _Moved:
         start = [row.copy() for row in rows]
         steps = np.concatenate([np.full(3, _STEP), *(_STEP * np.cbrt(np.maximum(1.0, np.abs(start[i]))) for i in (1, 3))])
         n = 6 if self._part.by_positions else 12
-        changes, turn, faster = _directions(n)
+        changes, turn = _directions(n)
         moved, before = displaced(start, changes * steps, turn), self._whole.mattered.setdefault((self._number, b), set())
-
-        def at(i: int) -> Array:
-            for row, values in zip(rows, moved, strict=True):
-                row[:] = values[i]
-            return self._apply(bool(faster[i]))
-
         found = np.zeros((12, len(self._here)))
         for part in range(n // _OF_BODY):
+            own = slice(_OF_BODY * part, _OF_BODY * (part + 1))
+            mine = [(rows[i], moved[i], start[i]) for i in _MOVED_BY[part]]
+
+            def at(i: int, mine: Any = mine, faster: bool = part > 1) -> Array:
+                for row, values, _ in mine:
+                    row[:] = values[i]
+                return self._apply(faster)
+
             if part in before or not np.array_equal(at(2 * n + part), self._here):  # what has mattered once is not tried first
-                own = slice(_OF_BODY * part, _OF_BODY * (part + 1))
                 for k in range(own.start, own.stop):
-                    found[k] = at(k)
-                    found[k] -= at(n + k)
+                    np.subtract(at(k).copy(), at(n + k), out=found[k])
                 (before.add if found[own].any() else before.discard)(part)
-        for row, values in zip(rows, start, strict=True):
-            row[:] = values
+            for row, _, values in mine:
+                row[:] = values
         found /= 2.0 * steps[:, None]
         slopes = self._generalized(found.T)
         return slopes[:, :6], slopes[:, 6:]
 
 
 @functools.lru_cache
-def _directions(n: int) -> tuple[Array, Array, npt.NDArray[np.bool_]]:
-    """Steps of a body along *n* directions, back, and along several together; their turns; and which leave its pose."""
+def _directions(n: int) -> tuple[Array, Array]:
+    """Steps of a body along *n* directions, back, and along several together; and their turns."""
     together = np.repeat(np.eye(n // _OF_BODY, 12 // _OF_BODY), _OF_BODY, axis=1) * _apart(12)
     changes = np.concatenate([np.eye(n, 12), -np.eye(n, 12), together])
-    return changes, turns(_STEP * changes), np.abs(changes[:, :6]).max(axis=1) == 0.0
+    return changes, turns(_STEP * changes)
 
 
 @functools.lru_cache(64)
-def _turns_of(nb: int) -> Array:
-    """Turns of bodies that are all tried together."""
-    return turns(_STEP * _apart(nb)[:, None] * _apart(12))
+def _apart_of(nb: int) -> tuple[Array, Array]:
+    """Changes of bodies that are all tried together, and their turns."""
+    changes = _STEP * _apart(nb)[:, None] * _apart(12)
+    return changes, turns(changes)
 
 
 class Moving:
