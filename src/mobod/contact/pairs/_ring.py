@@ -229,8 +229,9 @@ def _finding(look: Callable[..., Any]) -> Callable[..., Any]:
                         between, parts = (t, f, g), 2
             for part in range(parts):
                 x, y = (a, between) if part == 0 else (between, b)
-                side = -1.0 if y[2] >= 0.0 else 1.0
-                if x[2] * side <= _LEVEL * ring or y[2] * side > 0.0 or num >= min(_MOST, model.contact_points_size) - 4:
+                side = -1.0 if x[2] < 0.0 else 1.0
+                level = _LEVEL * ring  # where g is 0 but for that belongs to what ends there
+                if x[2] * side <= level or y[2] * side > level or num >= min(_MOST, model.contact_points_size) - 4:
                     continue
                 bracket, middle, f = (x[0], y[0], -side * x[2], -side * y[2], 0), y[0], y[1]
                 for steps in range(90):
