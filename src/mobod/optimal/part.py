@@ -47,6 +47,8 @@ class Part:
             self.time_columns.append(self.column_of_duration)
             self.by_durations = np.column_stack([self.by_durations, mesh.times])
         self.parameters: Any = np.zeros(0, int)
+        #: `straight`, once it is found.
+        self.line: Array | None = None
         self._places: dict[tuple[str, ...], list[int]] = {}
         self._seen: dict[str, Any] = {}
         self._v: bytes | None = None

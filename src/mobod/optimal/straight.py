@@ -22,7 +22,13 @@ _STEPS, _MISSED = 20, 1e-8
 
 
 def straight(part: Part) -> Array:
-    """A straight line of q and z from start to end, at rest: y of all nodes."""
+    """A straight line of q and z from start to end, at rest: y of all nodes. It is sought once."""
+    if part.line is None:
+        part.line = _straight(part)
+    return part.line.copy()
+
+
+def _straight(part: Part) -> Array:
     phase, nx = part.phase, part.phase.nx
     ends = []
     for low, high in ((phase.start_low, phase.start_high), (phase.end_low, phase.end_high)):
