@@ -139,3 +139,61 @@ def test_what_nearly_dependent_rows_leave_of_a_redundant_one_is_rounding(angle):
     rows, errors = matter.calc_g(state)[:, 1:], matter.calc_constraint_acceleration_errors(state, free.u_dot)
     expected = 1.3 * np.linalg.pinv(rows @ rows.T, rcond=1e-12, hermitian=True) @ errors
     np.testing.assert_allclose(state.multipliers, expected, rtol=0.0, atol=1e-4 * np.abs(expected).max())
+
+
+def welded_universals():
+    """Two Universals on one body, welded to each other beside other constraints: numbers at which W was taken for regular."""
+    rng = np.random.default_rng(106)
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.8, 0))
+    body = mb.body.Rigid(mb.MassProperties(1.3, (0.1, -0.2, 0.05), mb.Inertia(0.4, 0.5, 0.6, 0.01, 0.02, -0.03)))
+
+    def frame():
+        return mb.Transform(mb.Rotation.about_axis(rng.normal(), rng.normal(size=3)), rng.normal(size=3) * 0.4)
+
+    def pair():
+        one, other = rng.choice(9, 2, replace=False)
+        rng.integers(5)
+        return bodies[one], bodies[other]
+
+    rng.random()
+    bodies, kinds = [mb.mobilizer.Ball(matter.ground, body)], [mb.mobilizer.Pin, mb.mobilizer.Universal]
+    kinds += [mb.mobilizer.Ball, mb.mobilizer.Slider]
+    for _ in range(8):
+        kind, parent = kinds[rng.integers(4)], bodies[rng.integers(len(bodies))]
+        bodies.append(kind(parent, body, X_PF=frame(), X_BM=frame()))
+    one, other = pair()
+    mb.constraint.Ball(one, rng.normal(size=3) * 0.3, other, rng.normal(size=3) * 0.3)
+    one, other = pair()
+    mb.constraint.Weld(one, frame(), other, frame())
+    one, other = pair()
+    mb.constraint.SphereOnPlaneContact(one, frame(), other, rng.normal(size=3) * 0.3, 0.2, bool(rng.random() < 0.5))
+    state = system.realize_topology()
+    state.u = rng.normal(size=len(state.u))
+    state.q = state.q + 0.3 * rng.normal(size=len(state.q))
+    system.realize(state)
+    return system, state, rng.normal(size=len(state.u))
+
+
+def test_derivatives_beside_equations_that_are_rounding_are_as_differences():
+    """Where rounding was taken for equations, multipliers were 7e13, and derivatives like that, though udot was right.
+
+    Differences are good to a hundredth there: W is nearly singular, and its rounding is divided by the step.
+    """
+    system, state, direction = welded_universals()
+    assert np.abs(state.multipliers).max() < 1e3
+    found = system.calc_forward_dynamics_derivatives(state).q
+    q_dot = system.matter.multiply_by_n(state, False, direction)
+
+    def slope(h):
+        ends = []
+        for q in (state.q + h * q_dot, state.q - h * q_dot):
+            other = state.copy()
+            other.q = q
+            system.realize(other)
+            ends.append(np.array(other.u_dot))
+        return (ends[0] - ends[1]) / (2.0 * h)
+
+    expected = (4.0 * slope(5e-5) - slope(1e-4)) / 3.0
+    assert_allclose(found @ direction, expected, rtol=0.0, atol=0.02 * np.abs(found).max())
