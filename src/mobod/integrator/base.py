@@ -900,10 +900,10 @@ class Integrator(Sealed):
             )
             diagnosis, cause = getattr(reason, "diagnosis", None) or diagnosis, reason
         elif (bad := self._first_not_finite()) >= 0:
-            name = _diagnosis.name_of(self.system, state, bad)
+            name, why = _diagnosis.name_of(self.system, state, bad), _diagnosis.lost_memory(self.system, state)
             failed = ConvergenceError(
                 f"the rate of {name}, is not finite beyond time {time:.9g}, in step {number}, however short that is (last "
-                f"tried {step:.3g}){singular}. The state is the last good one"
+                f"tried {step:.3g}){f': {why}' if why else ''}{singular}. The state is the last good one"
             )
         else:
             errors = np.abs(self._relative_errors())
