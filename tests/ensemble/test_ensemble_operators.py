@@ -94,6 +94,16 @@ def test_stations_and_rates_of_every_state_are_those_of_the_state_alone(make, cl
     assert ensemble.system is model.system
 
 
+def test_jacobians_of_one_body_after_another(make):
+    """Columns of what does not carry a body are zeros, whichever body was asked for before."""
+    model = make.tree(6)
+    ensemble = filled(model, 5)
+    for name in ("calc_frame_jacobian", "calc_station_jacobian"):
+        for body in model.bodies[:0:-1]:
+            task = body, make.rng.normal(size=3)
+            assert np.array_equal(getattr(ensemble, name)(*task), getattr(ensemble.copy(), name)(*task))
+
+
 def test_one_argument_serves_all_states_and_none_is_zero(make, close):
     model = make.tree(6)
     ensemble = filled(model, 5)

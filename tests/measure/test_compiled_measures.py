@@ -268,7 +268,16 @@ def test_a_function_of_the_state_that_gives_no_number_is_named_by_what_integrate
     assert stepper.time == pytest.approx(begin, abs=1e-9)
 
 
-@pytest.mark.parametrize("act", [lambda state: setattr(state, "u", state.u), lambda state: state.system.realize(state)])
+def _change_and_realize(state):
+    state.u = state.u
+    state.system.realize(state)
+
+
+@pytest.mark.parametrize(
+    "act",
+    [lambda state: setattr(state, "u", state.u), lambda state: state.system.realize(state), _change_and_realize],
+    ids=["changes", "realizes", "changes-and-realizes"],
+)
 def test_a_function_of_the_state_that_changes_or_realizes_it_is_refused(act):
     system, _ = mb.examples.double_pendulum.build()
     measure.Integrate(system.matter, measure.Function(system.matter, lambda state: act(state) or 0.0, Stage.DYNAMICS))

@@ -87,7 +87,6 @@ class Operators(OnManifold):
         realized: bool = True,
         found: Array | None = None,
         reduced: bool = False,
-        begins_at_zero: bool = False,
         whose: object = None,
     ) -> Array:
         """An operator on every state, realized anew: in lanes, or state by state in systems with parts in Python.
@@ -115,10 +114,8 @@ class Operators(OnManifold):
         reduced : bool
             Whether the kernel may have a record of the reduced tree, whose mobilities alone are those of the system, and needs
             no field for the result.
-        begins_at_zero : bool
-            Whether the kernel leaves numbers of its fields as they are, which have to be zero.
         whose : object
-            Whose fields they are, if the kernel leaves numbers of them as they are, which have to be zero for this alone.
+            Where the kernel leaves numbers of its fields as they are, which have to be zero: what decides on which these are.
         """
         if realized:
             self._need(asked, stage)
@@ -126,7 +123,7 @@ class Operators(OnManifold):
         if self._system.calls_with_states:
             result = np.full((self._n, *out), np.nan)
         else:
-            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, begins_at_zero, whose)
+            result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, whose)
         for i in self._alone():
             state = self._lend(i)
             try:
@@ -147,7 +144,6 @@ class Operators(OnManifold):
         scratch: tuple[tuple[int, ...], ...],
         found: Array | None,
         reduced: bool,
-        begins_at_zero: bool,
         whose: object,
     ) -> Array:
         """An operator on all states, as `_operate` takes it, but for those that have departed."""
@@ -170,8 +166,7 @@ class Operators(OnManifold):
         states = self._given_states
 
         def work(record: Record, share: tuple[Any, ...]) -> None:
-            lanes = _fields_of_lanes(fields) if begins_at_zero else self._kept_fields(share[0], fields, whose)
-            kernel(record, address, share, states, *before, *arguments, *lanes, found)
+            kernel(record, address, share, states, *before, *arguments, *self._kept_fields(share[0], fields, whose), found)
 
         self._share_out(asked, work, reduced)
         return found if given_block else found[: self._n].reshape(self._n, *out)
@@ -179,7 +174,7 @@ class Operators(OnManifold):
     def _kept_fields(self, worker: int, shapes: tuple[tuple[int, ...], ...], whose: object) -> list[Array]:
         """Fields of lanes of a thread, those of the last call if that had the same: new memory takes up to 0.1 ms."""
         kept = self._scratch.get(worker)
-        if kept is not None and kept[0] == shapes and kept[1] is whose:
+        if kept is not None and kept[0] == shapes and kept[1] == whose:
             return kept[2]
         fields = _fields_of_lanes(shapes)
         if sum(field.nbytes for field in fields) <= _MOST_KEPT:
@@ -454,7 +449,7 @@ class Operators(OnManifold):
             {},
             (rows * len(bodies), self._template.tree.nu),
             before=(bodies, points, rows),
-            begins_at_zero=True,
+            whose=bodies.tobytes(),
             alone=lambda state, _: matter.frame_jacobian(state, asked, bodies, points[..., 0].copy(), rows),
         )
 
