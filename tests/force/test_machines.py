@@ -143,3 +143,161 @@ def test_of_a_belt_what_is_wrong_is_named():
         mb.force.Belt(forces, first, mb.mobilizer.Ball(ground, body), **good)
     with pytest.raises(TypeError, match="second has to be a mobilized body"):
         mb.force.Belt(forces, first, None, **good)
+
+
+WHEEL = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.cylinder_along_z(0.1, 0.02)))
+ALPHA, BETA = np.radians(20.0), np.radians(15.0)
+
+
+def turned(angle):
+    return mb.Transform(mb.Rotation.about_axis(angle, "z"))
+
+
+@pytest.mark.parametrize("torque", [30.0, -30.0])
+@pytest.mark.parametrize("rigid", [True, False])
+def test_bearings_of_helical_gears_bear_what_the_teeth_press(torque, rigid, close):
+    """ISO: F_t = T / r, F_r = F_t tan(alpha_n) / cos(beta) apart, F_a = F_t tan(beta), and its moment F_a r about the shaft."""
+    r1, r2 = 0.05, 0.2
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    case = mb.mobilizer.Free(matter.ground, WHEEL)  # nothing of it depends on where the gearbox is
+    X = turned(0.7)
+    pinion = mb.mobilizer.Pin(case, WHEEL, X_PF=X)
+    wheel = mb.mobilizer.Pin(case, WHEEL, X_PF=X @ mb.Transform((r1 + r2, 0, 0)))
+    place = X @ mb.Transform((r1, 0, 0))
+    if rigid:  # along the normal of the flank that the load presses
+        normal = (np.copysign(np.tan(ALPHA) / np.cos(BETA), torque), 1.0, -np.tan(BETA))
+        mb.constraint.NoSlip1D(case, place.p, place.R @ normal, wheel, pinion)
+    else:
+        mesh = mb.force.transmission.LineOfAction(forces, case, place, pinion, wheel, pressure_angle=ALPHA, helix_angle=BETA)
+        teeth = mb.force.TransmissionSpring(forces, mesh, stiffness=1e5)
+    mb.force.MobilityConstantForce(forces, pinion, 0, torque)
+    mb.force.MobilityConstantForce(forces, wheel, 0, torque * r2 / r1)
+    state = system.realize_topology()
+    matter.bodies[1].lock(state)
+    if not rigid:
+        pinion.set_angle(state, torque / r1 / 1e5 / r1)
+    system.realize(state)
+    assert abs(state.u_dot).max() < 1e-9 * abs(torque)
+    if not rigid:
+        np.testing.assert_allclose(teeth.calc_force(state), -torque / r1)
+    Ft = torque / r1
+    Fr, Fa = (
+        abs(Ft) * np.tan(ALPHA) / np.cos(BETA),
+        Ft * np.tan(BETA),
+    )  # thrust on a right-handed driving pinion: along its turn
+    reactions = matter.calc_mobilizer_reaction_forces(state)
+    for body, force, arm in ((pinion, (-Fr, -Ft, Fa), r1), (wheel, (Fr, Ft, -Fa), -r2)):
+        close(~X.R @ reactions[body, 1], -np.array(force), 1e-9)
+        close((~X.R @ reactions[body, 0])[:2], -np.cross((arm, 0, 0), force)[:2], 1e-9)
+
+
+def test_a_planet_presses_its_axle_with_twice_the_tangential_force(close):
+    """Sun, planet and ring, which is Ground: radial forces cancel, and the carrier's torque is 2 F_t (r_s + r_p)."""
+    rs, rp = 0.2, 0.5
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    sun, carrier = (mb.mobilizer.Pin(matter.ground, WHEEL, direction=way) for way in mb.Direction)
+    planet = mb.mobilizer.Pin(carrier, WHEEL, X_PF=mb.Transform((rs + rp, 0, 0)))
+    line = mb.force.transmission.LineOfAction
+    inner = line(forces, carrier, mb.Transform((rs, 0, 0)), sun, planet, pressure_angle=ALPHA)
+    outer = line(forces, carrier, mb.Transform((rs + 2 * rp, 0, 0)), planet, matter.ground, pressure_angle=ALPHA)
+    teeth = [mb.force.TransmissionSpring(forces, mesh, stiffness=1e5) for mesh in (inner, outer)]
+    state = system.realize_topology()
+
+    def lengths(q):
+        state.q = q
+        system.realize(state)
+        return [part.calc_length(state) for part in teeth]
+
+    slopes = np.subtract([lengths(q) for q in np.eye(3)], lengths(np.zeros(3))).T
+    close(slopes, [[rs, rs, rp], [0.0, -(rs + 2.0 * rp), rp]], 1e-14)  # the carrier's mobilizer is reversed
+    q = np.linalg.lstsq(slopes, [1e-3, -1e-3])[0] + np.array([-(2.0 * rs + 2.0 * rp) / rs, 1.0, (rs + 2.0 * rp) / rp])
+    lengths(q)
+    carrier.lock(state)
+    system.realize(state)
+    load = matter.calc_mobilizer_reaction_forces(state)[planet, 1]
+    close(load, -200.0 * np.array([np.sin(q[1]), np.cos(q[1]), 0.0]), 1e-8)
+
+
+@pytest.mark.parametrize("crossed", [False, True])
+def test_a_belt_pulls_its_pulleys_along_its_spans(crossed, close):
+    """Spans are tangents of both circles: along the line of centers is (T1 + T2) cos(theta), across it (T1 - T2) sin(theta).
+
+    sin(theta) is (r2 - r1) / c of an open belt and -(r1 + r2) / c of a crossed one; it is wrapped by pi - 2 theta.
+    """
+    r, c, P, turn = (0.05, 0.1), 0.4, 100.0, turned(0.4)
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    upside_down = mb.Transform(mb.Rotation.about_axis(np.pi, "x"))
+    first = mb.mobilizer.Pin(matter.ground, WHEEL, X_PF=turn)
+    second = mb.mobilizer.Pin(matter.ground, WHEEL, X_PF=turn @ mb.Transform((c, 0, 0)) @ upside_down)
+    settings = {"pretension": P, "friction": 0.4, "stiffness": 1e5, "crossed": crossed}
+    belt = mb.force.Belt(
+        forces, first, second, r, **settings, case_body=matter.ground, centers=[(0, 0, 0), turn @ np.array((c, 0, 0))]
+    )
+    theta = np.arcsin((-r[1] - r[0] if crossed else r[1] - r[0]) / c)
+    angle = np.pi - 2.0 * theta
+    plain = mb.force.Belt(
+        forces, first, second, r, **{**settings, "crossed": not crossed}, wrap_angle=angle, disabled_by_default=True
+    )  # of coordinates that turn against each other
+    assert abs(belt.get_slip_force() - plain.get_slip_force()) < 1e-12
+    state = system.realize_topology()
+    bent = np.array([0.2, 0.3])
+    state.z, state.u = bent, (0.2, 0.1)
+    system.realize(state)
+    t1, t2 = belt.calc_tensions(state)
+    assert t1 + t2 == pytest.approx(2.0 * P) and t1 - t2 > 1.0
+    reactions = matter.calc_mobilizer_reaction_forces(state)
+    pull = turn.R @ np.array(((t1 + t2) * np.cos(theta), (t1 - t2) * np.sin(theta), 0.0))
+    close(reactions[first, 1], -pull, 1e-10)
+    close(reactions[second, 1], pull, 1e-10)
+    accelerations = state.u_dot
+    belt.disable(state)
+    plain.enable(state)
+    state.z = bent[::-1]
+    system.realize(state)
+    assert plain.calc_tensions(state) == pytest.approx((t1, t2))
+    close(state.u_dot, accelerations, 1e-10 * abs(accelerations).max())
+    close(matter.calc_mobilizer_reaction_forces(state)[1:, 1], np.zeros((2, 3)), 1e-10)
+
+
+def test_of_a_line_of_action_what_is_wrong_is_named():
+    system, forces, (first, second) = shafts([1.0, 1.0])
+    ground, line = system.matter.ground, mb.force.transmission.LineOfAction
+    place = mb.Transform((0.1, 0, 0))
+    for name, value in (("pressure_angle", -0.1), ("pressure_angle", 20.0), ("helix_angle", 1.6), ("helix_angle", np.nan)):
+        with pytest.raises(mb.ModelError, match=name):
+            line(forces, ground, place, first, second, **{name: value})
+    with pytest.raises(mb.ModelError, match=r"first and second are both <Pin"):
+        line(forces, ground, place, first, first)
+    with pytest.raises(mb.ModelError, match="nothing moves"):
+        line(forces, ground, mb.Transform(), first, ground)
+    with pytest.raises(mb.ModelError, match="across its pitch point"):
+        line(forces, ground, mb.Transform(mb.Rotation.about_axis(0.3, "z"), (0.1, 0, 0)), first, ground, pressure_angle=0.3)
+    with pytest.raises(mb.ModelError, match=r"coordinate 0 of .* moves what touches by .* in one pose"):
+        line(forces, mb.mobilizer.Pin(ground, WHEEL, X_PF=place), mb.Transform((0.2, 0, 0)), second, ground)
+    free = mb.mobilizer.Free(ground, WHEEL)
+    with pytest.raises(mb.ModelError, match="give it a Pin"):
+        line(forces, ground, place, first, free)
+    with pytest.raises(TypeError, match="case_body"):
+        line(forces, None, place, first, second)
+
+    good = {"pretension": 1.0, "friction": 0.3, "stiffness": 1.0, "case_body": ground}
+    apart = mb.mobilizer.Pin(ground, WHEEL, X_PF=mb.Transform((0.4, 0, 0)))
+
+    def belt(**changed):
+        return mb.force.Belt(forces, first, apart, (0.1, 0.2), **{**good, **changed})
+
+    belt(centers=[(0, 0, 0), (0.4, 0, 0)])
+    for wrong, message in (
+        ({}, "case_body and centers"),
+        ({"case_body": None}, "case_body and centers"),
+        ({"centers": [(0, 0, 0), (0.4, 0, 0.1)]}, "plane across the axis"),
+        ({"centers": [(0, 0, 0), (0.05, 0, 0)]}, "needs more than 0.1"),
+        ({"centers": [(0, 0, 0), (0.2, 0, 0)], "crossed": True}, "needs more than 0.3"),
+        ({"centers": [(0, 0, 0), (0.3, 0, 0)]}, r"the center has to be on its axis"),
+        ({"centers": [(0, 0, 0), (0.4, 0, 0)], "axis": (0, 0, 0)}, "axis"),
+    ):
+        with pytest.raises(mb.ModelError, match=message):
+            belt(**wrong)

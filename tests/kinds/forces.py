@@ -95,6 +95,15 @@ def wrapped_path(model, v):
     return F.transmission.WrappedPath(model.forces, [(parts, 1.0)])
 
 
+def mesh(model, v):
+    """Of the Pin with its parent, anywhere."""
+    case, frame = model.pin.get_parent_mobilized_body(), model.pin.get_default_inboard_frame()
+    radial = frame @ mb.Transform(mb.Rotation.about_axis(3.0 * v()[0], "z")) @ mb.Transform((0.7, 0.0, v()[0]))
+    return F.transmission.LineOfAction(
+        model.forces, case, radial, model.pin, case, pressure_angle=0.35, helix_angle=0.2, ratio=1.5
+    )
+
+
 SIX = np.arange(1.0, 7.0)
 RUBBER = mb.contact.Material(20.0, 0.4, static_friction=0.9, dynamic_friction=0.6, viscous_friction=0.1)
 SMOOTH = {"constant_contact_force": 0.01, "hertz_smoothing": 2.0, "hunt_crossley_smoothing": 3.0}
@@ -489,6 +498,7 @@ FORCES = Records(
                 model.forces, straight_path(model, v), stiffness=4.0, damping=0.3, rest_range=(1.0, 2.0), dissipation=0.2
             ),
             lambda model, v: F.TransmissionSpring(model.forces, wrapped_path(model, v), stiffness=4.0, damping=0.3),
+            lambda model, v: F.TransmissionSpring(model.forces, mesh(model, v), stiffness=4.0, damping=0.3),
         ],
         parameters={"stiffness": 3.5, "damping": 0.6, "dissipation": 0.4},
         apart={},

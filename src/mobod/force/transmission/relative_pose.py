@@ -143,13 +143,13 @@ class RelativePose(Transmission):
         numbers += others
         for name, vector in (("translation", translation), ("rotation", rotation)):
             numbers += checks.vector(f"{name} of a RelativePose", vector).tolist()
-        super().__init__(forces, [b, r, _moves_both(forces, b, r), int(rotation_in_frame)], numbers, ratio)
+        super().__init__(forces, [b, r, moves_both(forces, b, r), int(rotation_in_frame)], numbers, ratio)
 
     def reach(self) -> tuple[list[int], list[int]]:
         return self.integers[:3], []
 
 
-def _moves_both(forces: GeneralForceSubsystem, one: int, other: int) -> int:
+def moves_both(forces: GeneralForceSubsystem, one: int, other: int) -> int:
     """The last body that both hang on, one of them it may be."""
     bodies = forces.get_system().get_matter_subsystem().body_list
     while one != other:
