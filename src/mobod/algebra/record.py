@@ -202,11 +202,19 @@ class TwiceDualRows:
         self.rates[key] = 0.0
 
 
+def address_of(array: npt.NDArray[Any]) -> int:
+    """Where an array's memory begins."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))  # a quarter of the time of `array.ctypes.data`
+    except (TypeError, ValueError, BufferError):  # of an array that is empty, or that nobody may write to
+        return int(array.ctypes.data)
+
+
 def aligned_zeros(*shape: int) -> npt.NDArray[np.float64]:
     """Zeros that begin at a cache line, as vectors of lanes have to."""
     size = math.prod(shape)
     raw = np.zeros(size + _ALIGNMENT // 8)
-    skip = (-raw.ctypes.data % _ALIGNMENT) // 8
+    skip = (-address_of(raw) % _ALIGNMENT) // 8
     return raw[skip : skip + size].reshape(shape)
 
 
@@ -303,7 +311,7 @@ class RecordBase:
         field = layout.fields[name]
         with_tangents = self.with_tangents and self.own_parameters and field.what == "parameter"
         setattr(self, name, DualRows(array, field.columns) if with_tangents else array)
-        self.block.reshape(-1)[layout.places[name]] = array.ctypes.data
+        self.block.reshape(-1)[layout.places[name]] = address_of(array)
 
     def copy(self) -> Self:
         """A record of the same tree with state fields of its own, equal to these.
@@ -317,7 +325,7 @@ class RecordBase:
             kept.pop(name, None)
         other.buffer, other.block = aligned_zeros(self.buffer.size), self.block.copy()
         other.buffer[:] = self.buffer
-        other.block.reshape(-1)[self._state_places] += other.buffer.ctypes.data - self.buffer.ctypes.data
+        other.block.reshape(-1)[self._state_places] += address_of(other.buffer) - address_of(self.buffer)
         return other
 
     def make_array(self, name: str) -> Any:

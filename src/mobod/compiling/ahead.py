@@ -92,11 +92,9 @@ def compile_ahead(jobs: Iterable[Job], most: int = MOST_WORKERS) -> None:
     if "numba" not in sys.modules:  # each model comes here, and what the user has frozen takes long to count
         with not_collected():
             engine.numba()
-    count = min(_workers_wanted(), most)
-    if count == 0:
-        return
     missing = [job for job in jobs if not isinstance(job.what, routines.UsersRoutine) and not job.is_there()]
-    if len(missing) < 2:
+    count = min(_workers_wanted(), most) if len(missing) > 1 else 0
+    if count == 0:
         return
     missing.sort(key=lambda job: -fingerprint.size(job.what.python))  # the largest first, to balance the load
     _ask_workers(missing, count)

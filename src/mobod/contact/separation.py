@@ -112,8 +112,9 @@ def find_deep(state: State) -> list[tuple[str, str, float]]:
     if contacts is None:
         return []
     system.realize(state, Stage.VELOCITY)
-    placed, found = contacts.surfaces, []
-    for row in contacts.get_contacts(state):
+    rows, found = contacts.get_contacts(state), []
+    placed = contacts.surfaces if len(rows) else ()
+    for row in rows:
         pair = [placed[row[name]] for name in ("surface1", "surface2")]
         if row["depth"] > DEEP * min(_half_lengths(one)[0] for one in pair):
             found.append((pair[0].name, pair[1].name, float(row["depth"])))

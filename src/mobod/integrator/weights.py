@@ -16,6 +16,9 @@ from ..state.state import State
 
 def error_weights(state: State) -> Array:
     """Weights ``(ny,)``."""
+    if state.resources is None or not state.resources.weights:  # all are 1, but those of z
+        before, after = np.ones(len(state.q_values) + len(state.u_values)), np.ones(6 * state.tree.num_particles)
+        return np.concatenate([before, state.z_weights, after])
     of_u = state.u_weights
     of_q, tree = np.ones(len(state.q)), state.tree
     for b in range(1, tree.nb):

@@ -223,7 +223,8 @@ class Delay(Memory):
         rows = np.concatenate(parts, 1)
         rows, missing = rows[-self._max_samples :], len(rows) > self._max_samples
         newest = first + len(rows) - 1
-        self._ring(record)[np.arange(first, newest) % self._max_samples] = rows[:-1]
+        if len(rows) > 1:
+            self._ring(record)[np.arange(first, newest) % self._max_samples] = rows[:-1]
         kept[:SAMPLE], kept[SAMPLE:] = (1.0, first, newest, missing), rows[-1]
 
     def _ring(self, record: Any) -> Array:

@@ -93,8 +93,9 @@ class Memory(Measure):
         if self.memory_run is None:
             self._need_subsystem().upd_discrete_variable(state, self._place, value)
             return
-        self.write(state.record, "measure_memory", value)
-        self.write(state.record, "measure_next", value)
+        record = state.record
+        self.write(record, "measure_memory", value)
+        record.measure_next[self.memory_run] = record.measure_memory[self.memory_run]
         _store.part(self._need_subsystem(), state).variables[self._place].changes += 1
         state.invalidate_from(int(self._invalidates))
 

@@ -105,6 +105,8 @@ class EventLog:
     def rows(self, start: int = 0, stop: int | None = None) -> Array:
         """Those that are there ``(n, BEFORE + width)``, not a number where an impulse has fewer."""
         chosen = self._rows[start:stop]
+        if not chosen:
+            return np.empty((0, BEFORE + self.width))
         table = np.full((len(chosen), BEFORE + self.width), np.nan)
         for row, (time, place, energy, impulse) in zip(table, chosen, strict=True):
             row[:BEFORE] = time, place, energy, len(impulse)

@@ -17,6 +17,8 @@ from ..stepping import record as rk
 #: How long a call takes at most, or little more, so that Ctrl-C, progress and checkpoints are looked at; s.
 CALL = 0.1
 _FEW, _MANY = 64, 1 << 30
+#: Of runs that report nothing, which write to none of these.
+_NEVER, _NO_ROW, _NO_ENERGIES = np.array([np.inf]), np.zeros((1, 1)), np.zeros(0)
 
 
 class Reports:
@@ -48,9 +50,11 @@ class Reports:
         after_change: Callable[[State], None] | None = None,
         account: Callable[[float, bool], None] | None = None,
     ) -> None:
-        self._times = np.array([*(() if times is None else times), np.inf])
-        self._results = np.zeros((1, 1)) if results is None else results[: len(self._times)]
-        self._energies = np.zeros(0) if energies is None else energies[: len(self._times)]
+        self._times = _NEVER if times is None else np.empty(len(times) + 1)
+        if times is not None:
+            self._times[:-1], self._times[-1] = times, np.inf
+        self._results = _NO_ROW if results is None else results[: len(self._times)]
+        self._energies = _NO_ENERGIES if energies is None else energies[: len(self._times)]
         self._pause, self._before_calls, self._after_change = pause, before_calls, after_change
         #: Whether each step is told of, to `account`.
         self.accounts, self._account = account is not None, account

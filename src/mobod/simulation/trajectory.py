@@ -227,7 +227,8 @@ class Trajectory(Sealed):
         self.events = no_events() if events is None else Events(events, event_labels or ())
         #: Of each event the first row after it; and whether it is known what happened, as it is not from a CSV file.
         self.event_rows: npt.NDArray[np.int64]
-        self.event_rows, self.knows_events = np.searchsorted(self.time, self.events["time"]), event_labels is not None
+        self.event_rows = np.searchsorted(self.time, self.events["time"]) if len(self.events) else np.zeros(0, np.int64)
+        self.knows_events = event_labels is not None
         if (np.diff(self.time) < 0.0).any():
             raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
         self.system = system
@@ -668,7 +669,8 @@ class Trajectory(Sealed):
             plain["events"] = np.array(late) if there is None else np.concatenate([there, late])
         quantities = {name[len(QUANTITY) :]: array for name, array in arrays.items() if name.startswith(QUANTITY)}
         made = cls(quantities=quantities, **plain, **about, **more)
-        if left_out in arrays:  # rows at the very time of an event are before it, but for those where a run has ended
+        # rows at the very time of an event are before it, but for those where a run has ended
+        if left_out in arrays and len(made.events):
             counts = np.asarray(arrays[left_out]).astype(np.int64)
             known = np.repeat(np.arange(len(counts)), counts)
             made.event_rows = np.concatenate([known, np.full(len(made.events) - len(known), len(counts))])

@@ -94,11 +94,16 @@ class _Copying:
             self._knows_parts = True
         return _copy.deepcopy(value, self._memo)
 
-    def of_each(self, ones: list[Any]) -> None:
-        """Put copies, with values of their own, in the place of variables or entries."""
-        ones[:] = [_copy.copy(one) for one in ones]
+    def of_each(self, ones: list[Any]) -> list[Any]:
+        """Copies, with values of their own, of variables or entries."""
+        copies = []
         for one in ones:
-            one.value = self(one.value)
+            other = object.__new__(type(one))  # `copy.copy` takes ten times as long
+            for name in one.__slots__:
+                setattr(other, name, getattr(one, name))
+            other.value = self(one.value)
+            copies.append(other)
+        return copies
 
 
 class Part:
@@ -124,8 +129,7 @@ class Part:
         """A copy with values of its own."""
         other = Part()
         other.restore(self.snapshot())
-        copying.of_each(other.variables)
-        copying.of_each(other.entries)
+        other.variables, other.entries = copying.of_each(self.variables), copying.of_each(self.entries)
         return other
 
     def snapshot(self) -> tuple[Any, ...]:
@@ -172,7 +176,8 @@ class Resources:
 
     def copy(self, system: MultibodySystem) -> Resources:
         """A deep copy that refers to the same system and its parts; no hook is at work on it."""
-        other = _copy.copy(self)
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
         copying = _Copying(system)
         other.parts = {subsystem: part.copy(copying) for subsystem, part in self.parts.items()}
         other.versions, other.computing = self.versions[:], set(self.computing)

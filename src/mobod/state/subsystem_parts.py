@@ -41,15 +41,15 @@ class SubsystemParts(Variables):
         if self.resources is None:
             self.resources = Resources(len(self.system.subsystems))
             if self.stage_number >= MODEL:
-                self.resources.places = self.variable_places()
+                self.resources.places = {name: dict(one) for name, one in self.tree.variable_places.items()}
         return self.resources
 
     def variable_places(self) -> dict[str, dict[int, tuple[int, int]]]:
-        """Where each subsystem's q, u and z are."""
-        if self.resources is not None and self.resources.places["q"]:
-            return self.resources.places
-        resources = self.resources or Resources(0)
-        return resources.lay_out(subsystem_order(self.system), self.tree.owners)
+        """Where each subsystem's q, u and z are; not to be changed."""
+        resources = self.resources
+        if resources is None:
+            return self.tree.variable_places
+        return resources.places if resources.places["q"] else resources.lay_out(subsystem_order(self.system), self.tree.owners)
 
     def slots(self, asked: str) -> Resources:
         """The resources with slots for errors and event triggers laid out, which needs INSTANCE."""

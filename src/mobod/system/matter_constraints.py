@@ -102,6 +102,8 @@ class Constrained(TreeDynamics):
 
     def num_equations(self, state: State) -> tuple[int, int, int]:
         """Numbers of equations of positions, velocities and accelerations the enabled constraints have."""
+        if not state.is_constrained:
+            return 0, 0, 0
         on = state.field("constraint_enabled") == 1
         p, v, a = (int(state.tree.fields[name][on].sum()) for name in ("num_p", "num_v", "num_a"))
         return p, v, a

@@ -17,7 +17,7 @@ from ..measure.program import Program
 from ..mobilizer.base import MobilizedBody
 from ..motion import Custom
 from ..state.fields import OUTSIDE_MATTER, REMEMBERED
-from ..state.resources import subsystem_order
+from ..state.resources import Resources, subsystem_order
 from ..state.stage_hooks import refuse_change
 from ..state.state import State
 from ..state.subsystem import HOOKS, Subsystem, warn_of_misspelt_hooks
@@ -60,6 +60,7 @@ class HasTopology(HasEvents):
                 force.check_tree(tree)
             m, f = matter.subsystem_index, [one.subsystem_index for one in self.force_subsystems[:1]]
             tree.owners = {"q": {m: tree.nq}, "u": {m: tree.nu}, "z": dict.fromkeys(f, tree.nz)}
+            tree.variable_places = Resources(0).lay_out(subsystem_order(self), tree.owners)  # type: ignore[arg-type]
             if self.compiles_measures:
                 try:
                     self.program_of(tree).give_to(tree)

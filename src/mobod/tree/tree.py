@@ -80,6 +80,8 @@ class Tree:
         self._blank: Record | None = None
         #: The subsystems that coordinates, speeds and z belong to, in the layout of y; `MultibodySystem` fills it.
         self.owners: dict[str, dict[int, int]] = {"q": {}, "u": {}, "z": {}}
+        #: Where each one's begin, and how many there are, in a state where subsystems have allocated none; likewise.
+        self.variable_places: dict[str, dict[int, tuple[int, int]]] = {}
         self.addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
         #: What `derivative.analytic` keeps for it.
         self.sweeps: dict[Any, Any] = {}

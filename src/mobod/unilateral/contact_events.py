@@ -58,11 +58,12 @@ class ContactEvents(EventHandler):
 
     #: Bounces that accumulate come to rest by the capture speed.
     settles_accumulation = True
+    #: Contacts close where their gaps fall to zero, and open where they are pressed no more.
+    info = TriggerInfo(rising=False)
 
     def __init__(self, system: MultibodySystem, accuracy: float) -> None:
         super().__init__(name="unilateral contacts")
         self._system = system
-        self.info = TriggerInfo(rising=False)
         #: When contacts of the run closed or opened last, without restitution.
         self.times: list[float] = []
         #: Arrays of problems, for one thread each: not part of what is pickled, as they have addresses.
@@ -151,16 +152,17 @@ class ContactEvents(EventHandler):
 
     def _room(self, state: State, rates: Any) -> Any:
         """Gaps of these rates that are no wider are closed."""
-        size = max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
-        return 2.0 * self._window * abs(rates) + 4.0 * _ROUNDING * size
+        return 2.0 * self._window * abs(rates) + 4.0 * _ROUNDING * max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
 
     def has_work(self, state: State) -> bool:
         """True if anything touches in a state at VELOCITY, so that it is to be found out what it does."""
-        contacts = self._system.get_matter_subsystem().unilateral_contacts
-        gaps = [open_gap(one) for one in contacts]
-        return any(one.is_enabled(state) for one in contacts) or any(
-            gap.calc_value(state) <= self._room(state, gap.calc_rate(state)) for gap in gaps
-        )
+        for one in self._system.get_matter_subsystem().unilateral_contacts:
+            if one.is_enabled(state):
+                return True
+            gap = open_gap(one)
+            if gap.calc_value(state) <= self._room(state, gap.calc_rate(state)):
+                return True
+        return False
 
     def _settle(self, state: State, contacts: list[UnilateralContact], rows: ContactRows, space: Space) -> Space:
         """Strike the contacts, and let those that stay do what they do; the space, larger where it had to be."""
@@ -296,7 +298,7 @@ def _mode(contact: UnilateralContact, state: State) -> str:
 
 def needs_python(system: MultibodySystem) -> bool:
     """True if contacts may slide, whose friction Python computes."""
-    return any(one.has_friction() for one in system.get_matter_subsystem().unilateral_contacts)
+    return any([one.has_friction() for one in system.get_matter_subsystem().unilateral_contacts])
 
 
 # witnesses go into checkpoints: functions of a module can be pickled

@@ -226,6 +226,8 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
             and ``moment`` (3) about the point, on body 2; ``potential_energy``; ``power_dissipation``, what becomes heat.
         """
         table = self._tables(state, "get_contacts", Stage.VELOCITY)[0]
+        if not len(table):
+            return np.zeros(0, CONTACT)
         rows = self._identified(table, CONTACT)
         sign = np.where(table[:, 0] > table[:, 1], -1.0, 1.0)[:, None]
         sums = table[:, 3:]
@@ -396,5 +398,7 @@ def _needs_a_layer(a: Placed, b: Placed) -> None:
 
 def _in_order(table: Array) -> npt.NDArray[np.int64]:
     """The order of rows by their surfaces, the lower first; rows of one pair stay as they are."""
+    if len(table) < 2:
+        return np.arange(len(table))
     low, high = table[:, :2].min(axis=1, initial=np.inf), table[:, :2].max(axis=1, initial=-1.0)
     return np.lexsort((high, low))
