@@ -26,11 +26,12 @@ def _add_to_numba() -> engine.Extension:
         compiled_object_access,
         compiled_octants,
         compiled_pointers,
+        compiled_primitive,
         compiled_record,
         lanes,
     )
 
-    modules = compiled_angles, compiled_dual, compiled_elementary, compiled_record, lanes
+    modules = compiled_angles, compiled_dual, compiled_elementary, compiled_primitive, compiled_record, lanes
     return engine.Extension(modules, {"state": types.float64, "lanes": lanes.lanes, "duals": compiled_dual.dual8}, _layout)
 
 

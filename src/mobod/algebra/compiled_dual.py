@@ -27,6 +27,7 @@ from numba.extending import lower_builtin, lower_getattr, models, overload, regi
 
 from ..compiling.engine import OPTIONS
 from . import dual, scalar
+from .compiled_primitive import primitive, same
 from .lanes import VECTOR, WIDTH, Lanes, Mask, as_number, lanes, lower_any_not_finite, mask, splat
 
 MOST = 8  # tangents
@@ -288,13 +289,7 @@ _define_binary(operator.mul, product)
 _define_binary(operator.truediv, quotient)
 
 
-@infer_global(operator.neg)
-class _NegTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(args[0], args[0]) if len(args) == 1 and isinstance(args[0], DualType) else None
-
-
-@lower_builtin(operator.neg, DualType)
+@primitive(operator.neg, DualType, result=same)
 def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return negative(builder, sig.return_type, args[0])
 
@@ -306,19 +301,9 @@ def bare(builder: Any, typ: Any, x: Any) -> Any:
     return x
 
 
-@infer_global(scalar.bare)
-class _BareTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        number = _number(args[0]) if len(args) == 1 else None
-        return None if number is None else signature(_levels(number)[-1], number)
-
-
+@primitive(scalar.bare, (types.Float, Lanes, DualType), result=lambda x: _levels(x)[-1])
 def _lower_bare(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return bare(builder, sig.args[0], args[0])
-
-
-for _kind in (types.Float, Lanes, DualType):
-    lower_builtin(scalar.bare, _kind)(_lower_bare)
 
 
 def _define_comparison(function: Any, symbol: str) -> None:
@@ -422,12 +407,7 @@ def _lower_chain(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 
 def _define_constant(function: Any, number: float) -> None:
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            return signature(args[0], args[0]) if len(args) == 1 and isinstance(args[0], DualType) else None
-
-    @lower_builtin(function, DualType)
+    @primitive(function, DualType, result=same)
     def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return constant(sig.return_type, number)
 
@@ -476,13 +456,7 @@ for _condition in (types.Boolean, Mask):
         lower_builtin(scalar.where, _condition, *_kinds)(_lower_where)
 
 
-@infer_global(scalar.any_not_finite)
-class _NotFiniteTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.boolean, args[0]) if len(args) == 1 and isinstance(args[0], DualType) else None
-
-
-@lower_builtin(scalar.any_not_finite, DualType)
+@primitive(scalar.any_not_finite, DualType, result=types.boolean)
 def _lower_not_finite(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     bottom = _levels(sig.args[0])[-1]
     return lower_any_not_finite(builder, bottom == lanes, bare(builder, sig.args[0], args[0]))

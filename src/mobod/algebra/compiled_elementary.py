@@ -10,11 +10,11 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin, overload
+from numba.extending import overload
 
 from ..compiling.engine import OPTIONS
 from . import scalar
+from .compiled_primitive import primitive
 from .lanes import I64, INTS, VECTOR, WIDTH, Lanes, as_number, as_vector, define_unary, lanes, rint, vector_intrinsic
 from .masks import both
 
@@ -76,24 +76,13 @@ define_unary(exponent_of, _lower_exponent)
 define_unary(mantissa_of, _lower_mantissa)
 
 
-@infer_global(sign_of)
-class _SignTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(lanes if lanes in args else types.float64, *args)
-
-
-@lower_builtin(sign_of, types.Float, types.Float)
+@primitive(sign_of, (types.Float, Lanes), (types.Float, Lanes), result=lambda *args: lanes if lanes in args else types.float64)
 def _lower_sign(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    if sig.return_type == lanes:
+        return vector_intrinsic(builder, "copysign", [as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)])
     number = ir.DoubleType()
     kind = ir.FunctionType(number, [number, number])
     return builder.call(builder.module.declare_intrinsic("llvm.copysign", [number], kind), args)
-
-
-@lower_builtin(sign_of, Lanes, Lanes)
-@lower_builtin(sign_of, types.Float, Lanes)
-@lower_builtin(sign_of, Lanes, types.Float)
-def _lower_signs(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return vector_intrinsic(builder, "copysign", [as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)])
 
 
 @overload(scalar.exp, jit_options=OPTIONS, strict=False)

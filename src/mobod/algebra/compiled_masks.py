@@ -6,13 +6,13 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin
+from numba.core.typing import signature
 
 from . import masks
 from .compiled_dual import DualType
-from .compiled_record import Rows, _is_field, _lane_pointer, _lower_load, _lower_store, _scalar_of
-from .lanes import BOOLS, I64, INTS, VECTOR, WIDTH, Lanes, Mask, as_number, lanes, mask
+from .compiled_primitive import primitive, same
+from .compiled_record import _FIELD, _lane_pointer, _lower_load, _lower_store, _scalar_of, _scalar_of_one
+from .lanes import BOOLS, I64, INTS, VECTOR, WIDTH, Lanes, Mask, lanes, mask
 
 _BITS = ir.IntType(WIDTH)
 
@@ -27,53 +27,31 @@ def _as_mask(builder: Any, typ: Any, value: Any) -> Any:
 
 
 def _define_of_two(function: Any, instruction: str) -> None:
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            if len(args) != 2 or not all(isinstance(one, (Mask, types.Boolean)) for one in args):
-                return None
-            given = [mask if isinstance(one, Mask) else types.boolean for one in args]
-            return signature(mask if mask in given else types.boolean, *given)
+    kinds = Mask, types.Boolean
 
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    @primitive(function, kinds, kinds, result=lambda *args: mask if mask in args else types.boolean)
+    def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if not isinstance(sig.return_type, Mask):
             return getattr(builder, instruction)(*args)
         a, b = (_as_mask(builder, t, v) for t, v in zip(sig.args, args, strict=True))
         return getattr(builder, instruction)(a, b)
-
-    for kinds in ((a, b) for a in (Mask, types.Boolean) for b in (Mask, types.Boolean)):
-        lower_builtin(function, *kinds)(lower)
 
 
 _define_of_two(masks.both, "and_")
 _define_of_two(masks.either, "or_")
 
 
-@infer_global(masks.no)
-class _NoTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        kind = mask if isinstance(args[0], Mask) else types.boolean if isinstance(args[0], types.Boolean) else None
-        return signature(kind, kind) if kind else None
-
-
-@lower_builtin(masks.no, Mask)
-@lower_builtin(masks.no, types.Boolean)
+@primitive(masks.no, (Mask, types.Boolean), result=same)
 def _lower_no(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.not_(args[0])
 
 
-@infer_global(masks.in_any)
-class _InAnyTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.boolean, args[0]) if isinstance(args[0], (Mask, types.Boolean)) else None
-
-
-@lower_builtin(masks.in_any, types.Boolean)
+@primitive(masks.in_any, types.Boolean, result=types.boolean)
 def _lower_same(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return args[0]
 
 
-@lower_builtin(masks.in_any, Mask)
+@primitive(masks.in_any, Mask, result=types.boolean)
 def _lower_in_any(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.icmp_unsigned("!=", builder.bitcast(args[0], _BITS), ir.Constant(_BITS, 0))
 
@@ -97,17 +75,11 @@ def _row(builder: Any, numbers: Any, lane: int, first: Any) -> Any:
     return builder.add(builder.extract_element(numbers, ir.Constant(ir.IntType(32), lane)), first)
 
 
-@infer_global(masks.load_at)
-class _LoadAtTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if not _is_field(args[0]):
-            return None
-        kind = _scalar_of(args[0])
-        if args[2] == lanes:
-            return signature(lanes, args[0], types.int64, lanes) if kind == lanes else None
-        return None if kind == lanes else signature(kind, args[0], types.int64, types.float64)
-
-
+@primitive(
+    masks.load_at,
+    *(_FIELD, types.Integer, types.Float),
+    result=_scalar_of_one,
+)
 def _load_of_one(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     field, first, place = args
     row = builder.add(builder.fptosi(place, I64), first)
@@ -115,6 +87,11 @@ def _load_of_one(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _lower_load(context, builder, inner, [field, row, ir.Constant(I64, 0)])
 
 
+@primitive(
+    masks.load_at,
+    *(_FIELD, types.Integer, Lanes),
+    result=lambda rows, first, places: lanes if _scalar_of(rows) == lanes else None,
+)
 def _load_of_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """All lanes at once where they want the same row, as they mostly do."""
     field, first, places = args
@@ -138,18 +115,11 @@ def _load_of_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return result
 
 
-@infer_global(masks.store_at)
-class _StoreAtTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if len(args) != 5 or not _is_field(args[0]):
-            return None
-        kind = _scalar_of(args[0])
-        number = args[4] if isinstance(args[4], DualType) else as_number(args[4])
-        if kind == lanes:
-            return signature(types.void, args[0], types.int64, lanes, mask, lanes) if args[2] == lanes else None
-        return signature(types.void, args[0], types.int64, types.float64, types.boolean, number) if number else None
-
-
+@primitive(
+    masks.store_at,
+    *(_FIELD, types.Integer, types.Float, types.Boolean, (types.Float, DualType)),
+    result=lambda rows, *others: types.void if _scalar_of_one(rows) else None,
+)
 def _store_of_one(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     field, first, place, there, value = args
     with builder.if_then(there):
@@ -159,6 +129,11 @@ def _store_of_one(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
+@primitive(
+    masks.store_at,
+    *(_FIELD, types.Integer, Lanes, Mask, Lanes),
+    result=lambda rows, *others: types.void if _scalar_of(rows) == lanes else None,
+)
 def _store_of_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """As `_load_of_lanes`; a lane in which the mask does not hold writes what was there, at *first*."""
     field, first, places, there, value = args
@@ -178,11 +153,3 @@ def _store_of_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
                 new = builder.extract_element(value, place)
                 builder.store(builder.select(builder.extract_element(there, place), new, builder.load(pointer)), pointer)
     return context.get_dummy_value()
-
-
-for _field in (Rows, types.Array):
-    lower_builtin(masks.load_at, _field, types.Integer, types.Float)(_load_of_one)
-    lower_builtin(masks.load_at, _field, types.Integer, Lanes)(_load_of_lanes)
-    lower_builtin(masks.store_at, _field, types.Integer, Lanes, Mask, Lanes)(_store_of_lanes)
-    for _number in (types.Float, DualType):
-        lower_builtin(masks.store_at, _field, types.Integer, types.Float, types.Boolean, _number)(_store_of_one)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from llvmlite import binding as llvm, ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin, models, register_model
+from numba.extending import models, register_model
 from numba.np.arrayobj import populate_array
 
 from . import mirrors, object_access, object_layout
 from .compiled_dual import dual8
+from .compiled_primitive import primitive
 from .compiled_record import RecordType, Rows, _align_stack as align_stack
 from .lanes import I64
 from .object_layout import DATA, DESCRIPTION, ITEMS, LENGTHS, NUMBER_OF_DIMENSIONS, STRIDES, TYPE
@@ -73,17 +73,6 @@ def _call(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, of_name, name), arguments)
 
 
-def _define(function: Any, result: Any, *arguments: Any) -> Any:
-    """Register the types of a primitive; what is decorated is its form in LLVM."""
-
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            return signature(result, *arguments) if len(args) == len(arguments) else None
-
-    return lower_builtin(function, *arguments)
-
-
 def _is_row(builder: Any, one: Any, plain: Any, length: Any) -> Any:
     """One test at a time: an object of another type is shorter, and one of other dimensions has other lengths."""
     result = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
@@ -103,12 +92,12 @@ def _is_row(builder: Any, one: Any, plain: Any, length: Any) -> Any:
     return builder.load(result)
 
 
-@_define(object_access.is_row, types.boolean, _object, _object, types.int64)
+@primitive(object_access.is_row, _object, _object, types.int64, result=types.boolean)
 def _lower_is_row(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _is_row(builder, *args)
 
 
-@_define(object_access.is_like, types.boolean, _object, _object)
+@primitive(object_access.is_like, _object, _object, result=types.boolean)
 def _lower_is_like(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     one, other = args
     result = cgutils.alloca_once_value(builder, builder.icmp_signed("==", one, other))
@@ -117,7 +106,7 @@ def _lower_is_like(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.load(result)
 
 
-@_define(object_access.copy, types.void, _object, _object)
+@primitive(object_access.copy, _object, _object, result=types.void)
 def _lower_copy(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     source, target = (builder.inttoptr(_read(builder, one, DATA), ir.DoubleType().as_pointer()) for one in args)
     length = _read(builder, _read(builder, args[0], LENGTHS), 0)
@@ -125,19 +114,19 @@ def _lower_copy(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-@_define(object_access.numbers, Rows("state", 1, types.float64), _object)
+@primitive(object_access.numbers, _object, result=Rows("state", 1, types.float64))
 def _lower_numbers(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.inttoptr(_read(builder, args[0], DATA), ir.DoubleType().as_pointer())
 
 
-@_define(object_access.duals_of, RecordType(dual8), _object)
-@_define(object_access.record_of, RecordType(types.float64), _object)
+@primitive(object_access.duals_of, _object, result=RecordType(dual8))
+@primitive(object_access.record_of, _object, result=RecordType(types.float64))
 def _lower_record(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     align_stack(builder)
     return builder.inttoptr(_read(builder, args[0], DATA), I64.as_pointer())
 
 
-@_define(object_access.item, _object, _object, types.int64)
+@primitive(object_access.item, _object, types.int64, result=_object)
 def _lower_item(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     place = builder.add(args[0], builder.mul(args[1], ir.Constant(I64, 8)))
     return _read(builder, place, ITEMS)
@@ -154,18 +143,18 @@ def _array(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return array._getvalue()  # noqa: SLF001  (Numba's own name for it)
 
 
-_define(object_access.integers, types.Array(types.int64, 1, "C"), _object)(_array)
-_define(object_access.table, types.Array(types.int64, 2, "C"), _object)(_array)
-_define(object_access.matrix, types.Array(types.float64, 2, "C"), _object)(_array)
-_define(object_access.blocks, types.Array(types.float64, 3, "C"), _object)(_array)
+primitive(object_access.integers, _object, result=types.Array(types.int64, 1, "C"))(_array)
+primitive(object_access.table, _object, result=types.Array(types.int64, 2, "C"))(_array)
+primitive(object_access.matrix, _object, result=types.Array(types.float64, 2, "C"))(_array)
+primitive(object_access.blocks, _object, result=types.Array(types.float64, 3, "C"))(_array)
 
 
-@_define(object_access.integer, types.int64, _object)
+@primitive(object_access.integer, _object, result=types.int64)
 def _lower_integer(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _read(builder, _read(builder, args[0], DATA), 0)
 
 
-@_define(object_access.release_gil, types.int64, types.boolean)
+@primitive(object_access.release_gil, types.boolean, result=types.int64)
 def _lower_release(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     thread = cgutils.alloca_once_value(builder, ir.Constant(I64, 0))
     with builder.if_then(args[0]):
@@ -173,23 +162,19 @@ def _lower_release(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.load(thread)
 
 
-@_define(object_access.acquire_gil, types.void, types.int64)
+@primitive(object_access.acquire_gil, types.int64, result=types.void)
 def _lower_acquire(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     with builder.if_then(builder.icmp_signed("!=", args[0], ir.Constant(I64, 0))):
         _call(builder, "PyEval_RestoreThread", ir.VoidType(), args[0])
     return context.get_dummy_value()
 
 
-@infer_global(object_access.each)
-class _EachTyping(AbstractTemplate):
-    """The number of its items is known when the kernel is compiled."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        count = getattr(args[1], "literal_value", None)
-        return None if count is None else signature(types.UniTuple(_object, count), *args)
-
-
-@lower_builtin(object_access.each, types.int64, types.IntegerLiteral)
+# the number of items is known when the kernel is compiled
+@primitive(
+    object_access.each,
+    *(types.int64, types.IntegerLiteral),
+    result=lambda arguments, count: types.UniTuple(_object, count.literal_value),
+)
 def _lower_each(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     objects = [_read(builder, args[0], 8 * k) for k in range(sig.return_type.count)]
     return context.make_tuple(builder, sig.return_type, objects)
@@ -198,7 +183,7 @@ def _lower_each(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _define_new(function: Any, dimensions: int) -> None:
     """`PyArray_New(type, nd, dims, type_num, strides, data, itemsize, flags, obj)`, of lengths that are all the same."""
 
-    @_define(function, _object, types.int64)
+    @primitive(function, types.int64, result=_object)
     def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         integer, nothing, zero = ir.IntType(32), ir.Constant(I64, 0), ir.Constant(ir.IntType(32), 0)
         lengths = cgutils.alloca_once(builder, ir.ArrayType(I64, dimensions))
@@ -214,19 +199,13 @@ _define_new(object_access.new_row, 1)
 _define_new(object_access.new_matrix, 2)
 
 
-@_define(object_access.keep, _object, _object)
+@primitive(object_access.keep, _object, result=_object)
 def _lower_keep(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     _call(builder, _KEEP, ir.VoidType(), args[0])
     return args[0]
 
 
-@infer_global(object_access.new_tuple)
-class _NewTupleTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(_object, *args)
-
-
-@lower_builtin(object_access.new_tuple, _object, types.UniTuple)
+@primitive(object_access.new_tuple, _object, types.UniTuple, result=_object)
 def _lower_new_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """`PyType_GenericAlloc`; the tuple's places are empty before."""
     objects, nothing = cgutils.unpack_tuple(builder, args[1]), ir.Constant(I64, 0)
@@ -249,33 +228,33 @@ def _lower_new_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return made
 
 
-@_define(object_access.is_nothing, types.boolean, _object)
+@primitive(object_access.is_nothing, _object, result=types.boolean)
 def _lower_is_nothing(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.icmp_signed("==", args[0], ir.Constant(I64, 0))
 
 
-@_define(object_access.drop, types.void, _object)
+@primitive(object_access.drop, _object, result=types.void)
 def _lower_drop(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     _call(builder, _DROP, ir.VoidType(), args[0])
     return context.get_dummy_value()
 
 
-@_define(object_access.wrong_call, types.int64)
+@primitive(object_access.wrong_call, result=types.int64)
 def _lower_wrong_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     _call(builder, "PyErr_BadArgument", ir.IntType(32))
     return ir.Constant(I64, 0)
 
 
-@_define(object_access.address, types.int64, _object)
+@primitive(object_access.address, _object, result=types.int64)
 def _lower_address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return args[0]
 
 
-@_define(object_access.number, types.int64, _object)
+@primitive(object_access.number, _object, result=types.int64)
 def _lower_number(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _call(builder, "PyLong_AsLongLong", I64, args[0])
 
 
-@_define(object_access.as_object, _object, types.int64)
+@primitive(object_access.as_object, types.int64, result=_object)
 def _lower_as_object(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _call(builder, "PyLong_FromLongLong", I64, args[0])

@@ -6,11 +6,10 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin
 from numba.np.arrayobj import populate_array
 
 from . import pointers
+from .compiled_primitive import primitive
 
 _I64 = ir.IntType(64)
 
@@ -18,12 +17,7 @@ _I64 = ir.IntType(64)
 def _define(function: Any, dtype: Any, dimensions: int) -> None:
     made = types.Array(dtype, dimensions, "C")
 
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            return signature(made, types.int64, types.int64) if len(args) == 2 else None
-
-    @lower_builtin(function, types.Integer, types.Integer)
+    @primitive(function, types.Integer, types.Integer, result=made)
     def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         words = builder.inttoptr(args[0], _I64.as_pointer())
         first = builder.mul(args[1], ir.Constant(_I64, pointers.WORDS))

@@ -12,12 +12,13 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import lower_builtin, lower_getattr_generic, models, register_model
+from numba.core.typing.templates import AttributeTemplate, infer_getattr, signature
+from numba.extending import lower_getattr_generic, models, register_model
 
 from . import record, scalar
 from .compiled_dual import DualType, dual8, gathered, join, lift, split, tangent, tangents_type, twice8
-from .lanes import I64, VECTOR, WIDTH, Lanes, as_number, lanes
+from .compiled_primitive import primitive, same
+from .lanes import I64, VECTOR, WIDTH, Lanes, lanes
 
 
 class Rows(types.Type):
@@ -58,6 +59,7 @@ _OF_BLOCK = {
     6: RecordType(twice8),
 }
 _OF_ARRAY = {1: types.float64, 2: types.float64, 3: lanes, 4: dual8}
+_FIELD, _NUMBER = (Rows, types.Array), (types.Float, Lanes, DualType)
 
 
 def never_changes(builder: Any, load: Any) -> Any:
@@ -66,25 +68,13 @@ def never_changes(builder: Any, load: Any) -> Any:
     return load
 
 
-@infer_global(record.attach)
-class _AttachTyping(AbstractTemplate):
-    """The dimensions of a block say what the record holds."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        (block,) = args
-        if isinstance(block, RecordType):  # one kernel called by another
-            return signature(block, block)
-        if isinstance(block, types.Array) and block.dtype == types.int64 and block.ndim in _OF_BLOCK:
-            return signature(_OF_BLOCK[block.ndim], block)
-        return None
-
-
-@lower_builtin(record.attach, types.Array)
+# the dimensions of a block say what the record holds
+@primitive(record.attach, types.Array, result=lambda a: _OF_BLOCK.get(a.ndim) if a.dtype == types.int64 else None)
 def _lower_attach(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.make_array(sig.args[0])(context, builder, args[0]).data
 
 
-@lower_builtin(record.attach, RecordType)
+@primitive(record.attach, RecordType, result=same)  # one kernel called by another
 def _lower_attached(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return args[0]
 
@@ -102,12 +92,7 @@ def _align_stack(builder: Any) -> None:
 
 
 def _define_attach(function: Any, record_type: Any) -> None:
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            return signature(record_type, types.voidptr) if args == (types.voidptr,) else None
-
-    @lower_builtin(function, types.voidptr)
+    @primitive(function, types.voidptr, result=record_type)
     def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if record_type.scalar != types.float64:
             _align_stack(builder)
@@ -118,28 +103,14 @@ for _ndim, _scalar in enumerate(("state", "lanes", "duals", "varied", "seeded", 
     _define_attach(getattr(record, f"attach_{_scalar}"), _OF_BLOCK[_ndim])
 
 
-@infer_global(record.point_field)
-class _PointTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.void, args[0], types.int64, types.int64) if isinstance(args[0], RecordType) else None
-
-
-@lower_builtin(record.point_field, RecordType, types.Integer, types.Integer)
+@primitive(record.point_field, RecordType, types.Integer, types.Integer, result=types.void)
 def _lower_point(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     block, place, address = args
     builder.store(address, builder.gep(block, [place], inbounds=True))
     return context.get_dummy_value()
 
 
-@infer_global(record.call_routine)
-class _CallTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[1], RecordType):
-            return signature(types.int64, types.int64, args[1], *[types.int64] * (len(args) - 2))
-        return None
-
-
-@lower_builtin(record.call_routine, types.Integer, RecordType, types.VarArg(types.Integer))
+@primitive(record.call_routine, types.Integer, RecordType, types.VarArg(types.Integer), result=types.int64)
 def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     address, block, *integers = args
     byte_pointer = ir.IntType(8).as_pointer()
@@ -171,45 +142,24 @@ def _lower_field(context: Any, builder: Any, typ: Any, value: Any, name: str) ->
     return builder.inttoptr(word, I64.as_pointer() if index else ir.DoubleType().as_pointer())
 
 
-@infer_global(operator.getitem)
-class _IndexTyping(AbstractTemplate):
-    """``model.parent[b]``: an integer of the tree."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], Rows) and args[0].what == "index" and isinstance(args[1], types.Integer):
-            return signature(types.int64, args[0], types.int64)
-        return None
-
-
-@lower_builtin(operator.getitem, Rows, types.Integer)
+@primitive(operator.getitem, Rows, types.Integer, result=lambda rows, i: types.int64 if rows.what == "index" else None)
 def _lower_index(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return never_changes(builder, builder.load(builder.gep(args[0], [args[1]], inbounds=True)))
 
 
-def _is_field(typ: Any) -> bool:
-    return isinstance(typ, Rows) or (
-        isinstance(typ, types.Array) and typ.dtype == types.float64 and typ.layout == "C" and typ.ndim in _OF_ARRAY
+def _scalar_of(typ: Any) -> Any:
+    """The scalar of a field, or of an array as a field; None of anything else."""
+    if isinstance(typ, Rows):
+        return typ.scalar
+    return (
+        _OF_ARRAY.get(typ.ndim) if isinstance(typ, types.Array) and typ.dtype == types.float64 and typ.layout == "C" else None
     )
 
 
-def _scalar_of(typ: Any) -> Any:
-    return typ.scalar if isinstance(typ, Rows) else _OF_ARRAY[typ.ndim]
-
-
-@infer_global(scalar.load)
-class _LoadTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(_scalar_of(args[0]), args[0], types.int64, types.int64) if _is_field(args[0]) else None
-
-
-@infer_global(scalar.store)
-class _StoreTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        number = args[3] if isinstance(args[3], DualType) else as_number(args[3])
-        if number is None or not _is_field(args[0]):
-            return None
-        fits = isinstance(number, types.Float) or number == _scalar_of(args[0])
-        return signature(types.void, args[0], types.int64, types.int64, number) if fits else None
+def _scalar_of_one(rows: Any, *others: Any) -> Any:
+    """The same where the field holds no lanes."""
+    kind = _scalar_of(rows)
+    return None if kind == lanes else kind
 
 
 def _shape(context: Any, builder: Any, typ: Any, field: Any) -> tuple[Any, Any, Any, int]:
@@ -271,6 +221,7 @@ def _is_parameter(typ: Any) -> bool:
     return isinstance(typ, Rows) and typ.what == "parameter"
 
 
+@primitive(scalar.load, _FIELD, types.Integer, types.Integer, result=lambda rows, *at: _scalar_of(rows))
 def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     parts = []
     for pointer, align in _pointers(context, builder, sig.args[0], *args):
@@ -285,6 +236,12 @@ def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return join(builder, sig.return_type, *parts) if len(parts) == 2 else parts[0]
 
 
+def _of_stored(rows: Any, row: Any, column: Any, number: Any) -> Any:
+    kind = _scalar_of(rows)
+    return types.void if kind and number in (types.float64, kind) else None
+
+
+@primitive(scalar.store, _FIELD, types.Integer, types.Integer, (types.Float, Lanes, DualType), result=_of_stored)
 def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     field, row, column, value = args
     places = _pointers(context, builder, sig.args[0], field, row, column)
@@ -299,22 +256,13 @@ def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-for _field in (Rows, types.Array):
-    lower_builtin(scalar.load, _field, types.Integer, types.Integer)(_lower_load)
-    for _number in (types.Float, Lanes, DualType):
-        lower_builtin(scalar.store, _field, types.Integer, types.Integer, _number)(_lower_store)
-
-
 def _define_part(function: Any, result: Any, *more: Any) -> Any:
     """A function of a number of a record of Duals: of a field, a row, a column, and *more*."""
 
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            of_duals = isinstance(args[0], Rows) and args[0].scalar == dual8 and not _is_parameter(args[0])
-            return signature(result, args[0], types.int64, types.int64, *more) if of_duals else None
+    def of_duals(rows: Any, *others: Any) -> Any:
+        return result if rows.scalar == dual8 and not _is_parameter(rows) else None
 
-    return lower_builtin(function, Rows, types.Integer, types.Integer, *more)
+    return primitive(function, Rows, types.Integer, types.Integer, *more, result=of_duals)
 
 
 def _tangents_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -356,49 +304,14 @@ def _lower_store_value(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-@infer_global(scalar.scratch)
-class _ScratchTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if len(args) == 2 and all(isinstance(one, types.IntegerLiteral) for one in args):
-            return signature(Rows(f"scratch {args[0].literal_value}", args[1].literal_value, types.float64), *args)
-        return None
-
-
-@lower_builtin(scalar.scratch, types.IntegerLiteral, types.IntegerLiteral)
+@primitive(
+    scalar.scratch,
+    *(types.IntegerLiteral, types.IntegerLiteral),
+    result=lambda rows, columns: Rows(f"scratch {rows.literal_value}", columns.literal_value, types.float64),
+)
 def _lower_scratch(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     rows, columns = (one.literal_value for one in sig.args)
     return cgutils.alloca_once(builder, ir.DoubleType(), size=ir.Constant(I64, rows * columns))
-
-
-@infer_global(scalar.load_lane)
-class _LoadLaneTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if not _is_field(args[0]):
-            return None
-        kind = _scalar_of(args[0])
-        return signature(types.float64 if kind == lanes else kind, args[0], types.int64, types.int64, types.int64)
-
-
-@infer_global(scalar.store_lane)
-class _StoreLaneTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        number = args[4] if isinstance(args[4], DualType) else as_number(args[4])
-        if number is None or number == lanes or not _is_field(args[0]):
-            return None
-        return signature(types.void, args[0], types.int64, types.int64, types.int64, number)
-
-
-@infer_global(scalar.order_of_tangents)
-@infer_global(scalar.num_lanes)
-class _NumLanesTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.int64, args[0]) if len(args) == 1 else None
-
-
-@infer_global(scalar.is_float)
-class _IsFloatTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.boolean, args[0]) if len(args) == 1 else None
 
 
 def _lane_pointer(context: Any, builder: Any, typ: Any, args: Any) -> Any:
@@ -410,6 +323,11 @@ def _lane_pointer(context: Any, builder: Any, typ: Any, args: Any) -> Any:
     return builder.gep(builder.bitcast(vector, ir.DoubleType().as_pointer()), [lane], inbounds=True)
 
 
+@primitive(
+    scalar.load_lane,
+    *(_FIELD, types.Integer, types.Integer, types.Integer),
+    result=lambda rows, *others: types.float64 if _scalar_of(rows) == lanes else _scalar_of(rows),
+)
 def _lower_load_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer = _lane_pointer(context, builder, sig.args[0], args)
     if pointer is None:
@@ -417,6 +335,11 @@ def _lower_load_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.load(pointer)
 
 
+@primitive(
+    scalar.store_lane,
+    *(_FIELD, types.Integer, types.Integer, types.Integer, (types.Float, DualType)),
+    result=lambda rows, *others: types.void if _scalar_of(rows) else None,
+)
 def _lower_store_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointer = _lane_pointer(context, builder, sig.args[0], args)
     if pointer is None:
@@ -426,16 +349,12 @@ def _lower_store_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
-for _field in (Rows, types.Array):
-    lower_builtin(scalar.load_lane, _field, types.Integer, types.Integer, types.Integer)(_lower_load_lane)
-    for _number in (types.Float, DualType):
-        lower_builtin(scalar.store_lane, _field, types.Integer, types.Integer, types.Integer, _number)(_lower_store_lane)
-
-
+@primitive(scalar.num_lanes, _NUMBER, result=types.int64)
 def _lower_num_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return ir.Constant(I64, WIDTH if sig.args[0] == lanes else 1)
 
 
+@primitive(scalar.order_of_tangents, _NUMBER, result=types.int64)
 def _lower_order(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     order, typ = 0, sig.args[0]
     while isinstance(typ, DualType):
@@ -443,26 +362,16 @@ def _lower_order(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return ir.Constant(I64, order)
 
 
+@primitive(scalar.is_float, _NUMBER, result=types.boolean)
 def _lower_is_float(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return ir.Constant(ir.IntType(1), int(isinstance(sig.args[0], types.Float)))
 
 
-for _number in (types.Float, Lanes, DualType):
-    lower_builtin(scalar.is_float, _number)(_lower_is_float)
-    lower_builtin(scalar.num_lanes, _number)(_lower_num_lanes)
-    lower_builtin(scalar.order_of_tangents, _number)(_lower_order)
-
-
-@infer_global(scalar.lookup)
-class _LookupTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if not _is_field(args[0]):
-            return None
-        if args[2] == lanes:
-            return signature(lanes, args[0], types.int64, lanes) if _scalar_of(args[0]) in (lanes, types.float64) else None
-        return None if _scalar_of(args[0]) == lanes else signature(_scalar_of(args[0]), args[0], types.int64, types.float64)
-
-
+@primitive(
+    scalar.lookup,
+    *(_FIELD, types.Integer, types.Float),
+    result=_scalar_of_one,
+)
 def _lower_lookup(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     field, first, place = args
     column = ir.Constant(I64, 0)
@@ -472,6 +381,11 @@ def _lower_lookup(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     )
 
 
+@primitive(
+    scalar.lookup,
+    *(_FIELD, types.Integer, Lanes),
+    result=lambda rows, first, place: lanes if _scalar_of(rows) in (lanes, types.float64) else None,
+)
 def _lower_lookup_of_lanes(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     field, first, places = args
     column, out = ir.Constant(I64, 0), ir.Constant(VECTOR, ir.Undefined)
@@ -485,25 +399,8 @@ def _lower_lookup_of_lanes(context: Any, builder: Any, sig: Any, args: Any) -> A
     return out
 
 
-for _field in (Rows, types.Array):
-    lower_builtin(scalar.lookup, _field, types.Integer, types.Float)(_lower_lookup)
-    lower_builtin(scalar.lookup, _field, types.Integer, Lanes)(_lower_lookup_of_lanes)
-
-
-@infer_global(scalar.gather)
-class _GatherTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if _is_field(args[0]) and isinstance(args[0], types.Array) and args[0].ndim == 2:
-            return signature(lanes, args[0], types.int64, types.int64)
-        return None
-
-
-@infer_global(scalar.scatter)
-class _ScatterTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if _is_field(args[0]) and isinstance(args[0], types.Array) and args[0].ndim == 2:
-            return signature(types.void, args[0], types.int64, types.int64, lanes)
-        return None
+def _has_rows(array: Any) -> bool:
+    return array.ndim == 2 and _scalar_of(array) is not None
 
 
 def _lane_pointers(context: Any, builder: Any, typ: Any, array: Any, first: Any, column: Any) -> tuple[list[Any], Any]:
@@ -518,7 +415,9 @@ def _lane_pointers(context: Any, builder: Any, typ: Any, array: Any, first: Any,
     return pointers, builder.icmp_signed("==", columns, ir.Constant(I64, 1))
 
 
-@lower_builtin(scalar.gather, types.Array, types.Integer, types.Integer)
+@primitive(
+    scalar.gather, types.Array, types.Integer, types.Integer, result=lambda array, *places: lanes if _has_rows(array) else None
+)
 def _lower_gather(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointers, touching = _lane_pointers(context, builder, sig.args[0], *args)
     with builder.if_else(touching) as (one_load, eight_loads):
@@ -536,7 +435,14 @@ def _lower_gather(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return result
 
 
-@lower_builtin(scalar.scatter, types.Array, types.Integer, types.Integer, Lanes)
+@primitive(
+    scalar.scatter,
+    types.Array,
+    types.Integer,
+    types.Integer,
+    Lanes,
+    result=lambda array, *others: types.void if _has_rows(array) else None,
+)
 def _lower_scatter(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     pointers, touching = _lane_pointers(context, builder, sig.args[0], *args[:3])
     with builder.if_else(touching) as (one_store, eight_stores):

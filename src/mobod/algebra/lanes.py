@@ -22,6 +22,7 @@ from numba.extending import lower_builtin, models, overload, register_model
 
 from ..compiling.engine import OPTIONS
 from . import record, scalar
+from .compiled_primitive import primitive, same
 
 WIDTH = record.LANES
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
@@ -45,6 +46,7 @@ class Mask(types.Type):
 
 
 lanes, mask = Lanes(), Mask()
+_NUMBER = types.Float, Lanes
 
 
 @register_model(Lanes)
@@ -150,13 +152,7 @@ for _operator, _symbol in (
     _define_comparison(_operator, _symbol)
 
 
-@infer_global(operator.neg)
-class _NegTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(lanes, lanes) if args == (lanes,) else None
-
-
-@lower_builtin(operator.neg, Lanes)
+@primitive(operator.neg, Lanes, result=lanes)
 def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.fneg(args[0])
 
@@ -167,20 +163,9 @@ def _lower_neg(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def define_unary(function: Any, lower: Any, result: Any = None) -> None:
     """*function* of one float64 or Lanes; *lower* gets the builder, whether it is a vector, and the value."""
 
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            number = as_number(args[0]) if len(args) == 1 else None
-            return None if number is None else signature(result or number, number)
-
-    def scalar_form(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return lower(builder, False, args[0])
-
-    def vector_form(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return lower(builder, True, args[0])
-
-    lower_builtin(function, types.Float)(scalar_form)
-    lower_builtin(function, Lanes)(vector_form)
+    @primitive(function, _NUMBER, result=result or same)
+    def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        return lower(builder, sig.args[0] == lanes, args[0])
 
 
 def _constant(value: float) -> Any:
@@ -268,30 +253,6 @@ def libm_sincos(x: Any) -> Any:
     """Sine and cosine by the C library, lane by lane."""
 
 
-@infer_global(quadrant_swap)
-class _SwapTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(args[0], args[0], args[0], args[0])
-
-
-@infer_global(quadrant_sign)
-class _SignTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(args[0], args[0], args[0])
-
-
-@infer_global(any_above)
-class _AnyAboveTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.boolean, args[0], types.float64)
-
-
-@infer_global(libm_sincos)
-class _LibmTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(types.UniTuple(args[0], 2), args[0])
-
-
 def _integer(builder: Any, typ: Any, k: Any) -> tuple[Any, Any]:
     """*k* as an integer, and the type that holds it."""
     kind = INTS if isinstance(typ, Lanes) else I64
@@ -302,18 +263,21 @@ def _integer_constant(kind: Any, value: int) -> Any:
     return ir.Constant(kind, [value] * WIDTH if kind is INTS else value)
 
 
+@primitive(quadrant_swap, _NUMBER, _NUMBER, _NUMBER, result=lambda k, even, odd: k)
 def _lower_swap(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     k, kind = _integer(builder, sig.args[0], args[0])
     even = builder.icmp_signed("==", builder.and_(k, _integer_constant(kind, 1)), _integer_constant(kind, 0))
     return builder.select(even, args[1], args[2])
 
 
+@primitive(quadrant_sign, _NUMBER, _NUMBER, result=lambda k, x: x)
 def _lower_sign(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     k, kind = _integer(builder, sig.args[0], args[0])
     sign = builder.shl(builder.and_(k, _integer_constant(kind, 2)), _integer_constant(kind, 62))
     return builder.bitcast(builder.xor(builder.bitcast(args[1], kind), sign), args[1].type)
 
 
+@primitive(any_above, _NUMBER, types.Float, result=types.boolean)
 def _lower_any_above(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     x, limit = args
     if isinstance(sig.args[0], Lanes):
@@ -324,6 +288,7 @@ def _lower_any_above(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.fcmp_unordered(">", size, limit)
 
 
+@primitive(libm_sincos, _NUMBER, result=lambda x: types.UniTuple(x, 2))
 def _lower_libm(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     """A call of a function of its own, so that the rare case does not lie in the way of the common one."""
     number = VECTOR if isinstance(sig.args[0], Lanes) else ir.DoubleType()
@@ -349,13 +314,6 @@ def _lower_libm(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         inner.ret(result)
     both = builder.call(function, [args[0]])
     return context.make_tuple(builder, sig.return_type, [builder.extract_value(both, 0), builder.extract_value(both, 1)])
-
-
-for _number in (types.Float, Lanes):
-    lower_builtin(quadrant_swap, _number, _number, _number)(_lower_swap)
-    lower_builtin(quadrant_sign, _number, _number)(_lower_sign)
-    lower_builtin(any_above, _number, types.Float)(_lower_any_above)
-    lower_builtin(libm_sincos, _number)(_lower_libm)
 
 
 @overload(scalar.sincos, jit_options=OPTIONS, strict=False)
@@ -415,44 +373,26 @@ def real_power(x: Any, n: float) -> Any:
     """*x* to a power that is no integer."""
 
 
-def _define_libm(function: Any, of_one: Any, arguments: int) -> None:
-    """*function* of one or two numbers, lane by lane the C library's, so that one state and lanes give the same bits."""
-
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            common = _common(args) if len(args) == arguments else None
-            return signature(lanes if common[1] else types.float64, *common[0]) if common else None
-
-    one_signature = signature(types.float64, *([types.float64] * arguments))
-
-    def scalar_form(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return context.get_function(of_one, one_signature)(builder, args)
-
-    def vector_form(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        name = f"mobod_{of_one.__name__}_{WIDTH}"
-        called = builder.module.globals.get(name)
-        if called is None:  # a function of its own: eight calls at every place would be long
-            called = ir.Function(builder.module, ir.FunctionType(VECTOR, [VECTOR] * arguments), name)
-            called.linkage = "internal"
-            called.attributes.add("noinline")
-            inner = ir.IRBuilder(called.append_basic_block())
-            out = ir.Constant(VECTOR, ir.Undefined)
-            for lane in range(WIDTH):
-                at = ir.Constant(ir.IntType(32), lane)
-                of_lane = [inner.extract_element(argument, at) for argument in called.args]
-                out = inner.insert_element(out, scalar_form(context, inner, sig, of_lane), at)
-            inner.ret(out)
-        return builder.call(called, [as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)])
-
-    kinds: list[tuple[Any, ...]] = [(types.Float,), (Lanes,)]
-    if arguments == 2:
-        kinds = [(types.Float, types.Float), (Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)]
-    for kind in kinds:
-        lower_builtin(function, *kind)(vector_form if Lanes in kind else scalar_form)
-
-
-_define_libm(real_power, math.pow, 2)
+@primitive(real_power, _NUMBER, _NUMBER, result=lambda *args: lanes if lanes in args else types.float64)
+def _lower_power(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Lane by lane the C library's, so that one state and lanes give the same bits."""
+    of_one = context.get_function(math.pow, signature(types.float64, types.float64, types.float64))
+    if sig.return_type != lanes:
+        return of_one(builder, args)
+    name = f"mobod_pow_{WIDTH}"
+    called = builder.module.globals.get(name)
+    if called is None:  # a function of its own: eight calls at every place would be long
+        called = ir.Function(builder.module, ir.FunctionType(VECTOR, [VECTOR, VECTOR]), name)
+        called.linkage = "internal"
+        called.attributes.add("noinline")
+        inner = ir.IRBuilder(called.append_basic_block())
+        out = ir.Constant(VECTOR, ir.Undefined)
+        for lane in range(WIDTH):
+            at = ir.Constant(ir.IntType(32), lane)
+            of_lane = [inner.extract_element(argument, at) for argument in called.args]
+            out = inner.insert_element(out, of_one(inner, of_lane), at)
+        inner.ret(out)
+    return builder.call(called, [as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)])
 
 
 @overload(scalar.power, jit_options=OPTIONS, strict=False)

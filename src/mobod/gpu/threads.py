@@ -14,12 +14,13 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing.templates import AbstractTemplate, AttributeTemplate, infer_getattr, infer_global, signature
-from numba.extending import lower_builtin, lower_getattr_generic, models, register_model
+from numba.core.typing.templates import AttributeTemplate, infer_getattr
+from numba.extending import lower_getattr_generic, models, register_model
 
 from ..algebra import record, scalar
+from ..algebra.compiled_primitive import primitive
 from ..algebra.compiled_record import Rows, never_changes
-from ..algebra.lanes import I64, as_number
+from ..algebra.lanes import I64
 from . import kernels
 
 #: Of the present thread: its number, and how many there are.
@@ -65,26 +66,12 @@ def attach_threads(pointer: Any) -> Any:
     return pointer
 
 
-@infer_global(attach_threads)
-class _AttachTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(thread_record, types.voidptr) if args == (types.voidptr,) else None
-
-
-@lower_builtin(attach_threads, types.voidptr)
+@primitive(attach_threads, types.voidptr, result=thread_record)
 def _lower_attach(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.bitcast(args[0], I64.as_pointer())
 
 
-@infer_global(record.attach)
-class _AttachedTyping(AbstractTemplate):
-    """One kernel called by another."""
-
-    def generic(self, args: Any, kws: Any) -> Any:
-        return signature(args[0], args[0]) if isinstance(args[0], ThreadRecord) else None
-
-
-@lower_builtin(record.attach, ThreadRecord)
+@primitive(record.attach, ThreadRecord, result=thread_record)
 def _lower_attached(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return args[0]
 
@@ -116,55 +103,23 @@ def _place(builder: Any, typ: Any, field: Any, row: Any, column: Any) -> Any:
     return builder.gep(field, [number], inbounds=True)
 
 
-@infer_global(scalar.load)
-class _LoadTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], ThreadRows):
-            return signature(types.float64, args[0], types.int64, types.int64)
-        return None
-
-
-@lower_builtin(scalar.load, ThreadRows, types.Integer, types.Integer)
+@primitive(scalar.load, ThreadRows, types.Integer, types.Integer, result=types.float64)
 def _lower_load(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.load(_place(builder, sig.args[0], *args))
 
 
-@infer_global(scalar.store)
-class _StoreTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], ThreadRows) and isinstance(as_number(args[3]), types.Float):
-            return signature(types.void, args[0], types.int64, types.int64, types.float64)
-        return None
-
-
-@lower_builtin(scalar.store, ThreadRows, types.Integer, types.Integer, types.Float)
+@primitive(scalar.store, ThreadRows, types.Integer, types.Integer, types.Float, result=types.void)
 def _lower_store(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     builder.store(args[3], _place(builder, sig.args[0], *args[:3]))
     return context.get_dummy_value()
 
 
-@infer_global(scalar.load_lane)
-class _LoadLaneTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], ThreadRows):
-            return signature(types.float64, args[0], types.int64, types.int64, types.int64)
-        return None
-
-
-@lower_builtin(scalar.load_lane, ThreadRows, types.Integer, types.Integer, types.Integer)
+@primitive(scalar.load_lane, ThreadRows, types.Integer, types.Integer, types.Integer, result=types.float64)
 def _lower_load_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.load(_place(builder, sig.args[0], *args[:3]))
 
 
-@infer_global(scalar.store_lane)
-class _StoreLaneTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[0], ThreadRows) and isinstance(as_number(args[4]), types.Float):
-            return signature(types.void, args[0], types.int64, types.int64, types.int64, types.float64)
-        return None
-
-
-@lower_builtin(scalar.store_lane, ThreadRows, types.Integer, types.Integer, types.Integer, types.Float)
+@primitive(scalar.store_lane, ThreadRows, types.Integer, types.Integer, types.Integer, types.Float, result=types.void)
 def _lower_store_lane(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     builder.store(args[4], _place(builder, sig.args[0], *args[:3]))
     return context.get_dummy_value()
@@ -181,15 +136,7 @@ def _lower_field(context: Any, builder: Any, typ: Any, value: Any, name: str) ->
     return builder.inttoptr(word, I64.as_pointer() if index else ir.DoubleType().as_pointer())
 
 
-@infer_global(record.call_routine)
-class _CallTyping(AbstractTemplate):
-    def generic(self, args: Any, kws: Any) -> Any:
-        if isinstance(args[1], ThreadRecord):
-            return signature(types.int64, types.int64, args[1], *[types.int64] * (len(args) - 2))
-        return None
-
-
-@lower_builtin(record.call_routine, types.Integer, ThreadRecord, types.VarArg(types.Integer))
+@primitive(record.call_routine, types.Integer, ThreadRecord, types.VarArg(types.Integer), result=types.int64)
 def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     number, block, *integers = args
     kind = ir.FunctionType(I64, [I64, I64.as_pointer(), *[I64] * MOST_INTEGERS])
@@ -200,12 +147,7 @@ def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _define_view(function: Any, rows: Any) -> None:
     """*function* of an address, which gives *rows*."""
 
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            return signature(rows, types.int64) if len(args) == 1 and isinstance(args[0], types.Integer) else None
-
-    @lower_builtin(function, types.Integer)
+    @primitive(function, types.Integer, result=rows)
     def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         element = I64 if rows == Rows("index", 1, types.float64) else ir.DoubleType()
         return builder.inttoptr(args[0], element.as_pointer())
