@@ -11,7 +11,9 @@ from numpy.testing import assert_allclose
 import mobod as mb
 
 mujoco = pytest.importorskip("mujoco")
-from against_mujoco import Comparison  # noqa: E402
+from against_mujoco import Comparison, mass_matrix, random_state  # noqa: E402
+
+from mobod.importer.mjcf.compiled import compile_file  # noqa: E402
 
 #: Both compute with 1e-16; forward dynamics of chains with armature loses a few digits.
 TOLERANCE = 1e-10
@@ -205,6 +207,15 @@ def test_names_that_the_file_does_not_give(tmp_path):
     model = mb.load_mjcf(file(tmp_path, world(inside)))
     assert list(model.bodies) == ["body1", "fore", "ground"]
     assert list(model.coordinates) == ["body1", "fore_joint0", "fore_joint1"]
+    # one that the file gives to another is not given twice
+    tendons = "".join(
+        f'<fixed{name}><joint joint="j" coef="{k}"/></fixed>'
+        for k, name in enumerate(("", ' name="tendon0"', ' name="tendon2"', ""))
+    )
+    inside = world(body('<joint name="j"/>', BOX, name="body2"), body("<joint/>")) + f"<tendon>{tendons}</tendon>"
+    model = mb.load_mjcf(file(tmp_path, inside))
+    assert list(model.bodies) == ["body2", "body2_"] and len(model.matter.bodies) == 3
+    assert list(model.data["tendons"]) == ["tendon0_", "tendon0", "tendon2", "tendon3"]
 
 
 def test_bodies_have_their_origin_at_the_files_frame_and_chains_are_massless(tmp_path):
@@ -242,7 +253,8 @@ def test_equalities_are_hard_constraints(tmp_path):
     inside += ACTUATED[ACTUATED.index("<tendon>") :]
     inside += """<equality><connect name="c" body1="floating" body2="other" anchor=".1 .2 .3"/>
     <connect name="sites" site1="s3" site2="s5"/><weld name="w" body1="other" relpose="0 0 0 1 0 0 0" active="false"/>
-    <weld name="welded sites" site1="s4" site2="s5"/>
+    <weld name="welded sites" site1="s4" site2="s5"/><weld name="turns" site1="s3" site2="s5" torquescale="0"/>
+    <weld name="turns too" body1="floating" body2="other" relpose=".1 .2 .3 .5 .5 .5 .5" anchor=".1 0 0" torquescale="0"/>
     <joint name="linear" joint1="hinge" joint2="elbow" polycoef=".1 2 0 0 0"/>
     <joint name="cubic" joint1="hinge" joint2="elbow" polycoef=".1 2 .3 .4 .5"/>
     <joint name="held" joint1="slide" polycoef=".3 0 0 0 0"/>
@@ -255,6 +267,8 @@ def test_equalities_are_hard_constraints(tmp_path):
         "sites": "Ball",
         "w": "Weld",
         "welded sites": "Weld",
+        "turns": "Ball",
+        "turns too": "Ball",
         "linear": "CoordinateCoupler",
         "cubic": "CoordinateCoupler",
         "held": "ConstantCoordinate",
@@ -630,6 +644,122 @@ def test_malformed_files_are_refused_with_their_line(tmp_path, name):
     inside, match = HOSTILE[name]
     with pytest.raises(mb.ModelError, match=match):
         mb.load_mjcf(file(tmp_path, inside))
+
+
+@pytest.mark.parametrize(
+    ("inside", "match"),
+    [
+        ('\n\n<worldbody><body><joint dampng="1"/></body></worldbody>', r"part\.xml:4: .*'dampng'.*line 4"),
+        ('\n\n<worldbody><geom size="1" material="no"/></worldbody>', r"part\.xml:4: .*'no' not found.*line 4"),
+        ('\n<include file="none.xml"/>', r"part\.xml:3: .*'none\.xml'"),
+    ],
+    ids=["attribute", "name", "include"],
+)
+def test_errors_in_an_included_file_name_that_and_its_line(tmp_path, inside, match):
+    file(tmp_path, inside, "part.xml", "")
+    with pytest.raises(mb.ModelError, match=match):
+        mb.load_mjcf(file(tmp_path, f'<include file="part.xml"/>{world(body("<joint/>"))}'))
+
+
+def mass_and_forces(path, seed=3):
+    """M and all forces by MuJoCo, of the file as it is brought to MuJoCo's format, at a random state."""
+    source = compile_file(path, False)
+    m, rng = source.m, np.random.default_rng(seed)
+    m.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
+    d = mujoco.MjData(m)
+    d.qpos[:], d.qvel[:] = random_state(m, rng)
+    mujoco.mj_forward(m, d)
+    names = [m.body(b).name for b in range(m.nbody)]
+    return source, mass_matrix(mujoco, m, d), d.qfrc_bias, d.qfrc_passive, d.xipos, names
+
+
+def test_frames_of_the_world_are_brought_to_bodies(tmp_path):
+    """A file as MuJoCo had them until 2.3.3, and the same in frames of bodies: X_WB = (1 2 3, about x by 90 degrees)."""
+    angles = '<compiler angle="degree" eulerseq="XYZ"{}/>'
+    joints = '<joint name="h" axis="{}" pos="{}" stiffness="3"/><joint name="s" type="slide" axis="{}"/>'
+    arm = '<body name="arm" pos="{}" euler="{}"><joint name="b" type="ball" pos="{}"/>'
+    arm += '<geom type="capsule" size=".1" fromto="{}"/>'
+    whole = '<inertial pos="{}" mass="2" {}/><geom type="box" size=".1 .2 .3" pos="{}" quat="{}" mass="0"/>'
+    full, unit = 'fullinertia="1 1.2 1.4 .1 .2 .3"', 'mass="1" diaginertia="1 1 1"'
+    of_world = angles.format(' coordinate="global"') + world(
+        '<body name="base" pos="1 2 3" euler="90 0 0">'
+        + joints.format("0 0 1", "1 2 4", "1 0 0")
+        + whole.format("1 2 3.5", 'diaginertia="1 1.2 1.4" quat="1 0 0 0"', "1.5 2 3", "1 0 0 0")
+        + arm.format("1 3 3", "0 0 90", "1 3 4", "1 3 3 2 3 3")
+        + '<body name="tip" pos="3 3 3"><joint name="t" pos="3 3 3"/>'
+        + f'<inertial pos="3 3.5 3" mass="1" {full}/></body></body></body>',
+        f'<body name="free" euler="0 0 30"><joint name="f" type="free"/><inertial pos="5 0 1" {unit}/></body>',
+    )
+    R = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])  # of the base
+    S = np.array([[0.0, -1, 0], [1, 0, 0], [0, 0, 1]])  # of the arm
+
+    def of(matrix, *v):
+        return " ".join(repr(float(x)) for x in matrix.T @ np.array(v, float))
+
+    half = np.sqrt(0.5)
+    back = f"{half} {-half} 0 0"
+    arm_in_base = R.T @ S
+    quat = mb.Rotation(arm_in_base).to_quaternion()
+    of_bodies = angles.format("") + world(
+        '<body name="base" pos="1 2 3" euler="90 0 0">'
+        + joints.format(of(R, 0, 0, 1), of(R, 0, 0, 1), of(R, 1, 0, 0))
+        + whole.format(of(R, 0, 0, 0.5), f'diaginertia="1 1.2 1.4" quat="{back}"', of(R, 0.5, 0, 0), back)
+        + arm.format(of(R, 0, 1, 0), "", of(S, 0, 0, 1), of(S, 0, 0, 0) + " " + of(S, 1, 0, 0)).replace(
+            'euler=""', f'quat="{" ".join(map(repr, quat.tolist()))}"'
+        )
+        + f'<body name="tip" pos="{of(S, 2, 0, 0)}" quat="{half} 0 0 {-half}"><joint name="t"/>'
+        + f'<inertial pos="0 .5 0" mass="1" {full}/></body></body></body>',
+        f'<body name="free" pos="5 0 1"><joint name="f" type="free"/><inertial pos="0 0 0" {unit}/></body>',
+    )
+    source, *ours = mass_and_forces(file(tmp_path, of_world, "world.xml"))
+    _, *theirs = mass_and_forces(file(tmp_path, of_bodies, "bodies.xml"))
+    assert ours[-1] == theirs[-1] and any("'global'" in line for line in source.report) and not source.report.departures
+    for one, other in zip(ours[:-1], theirs[:-1], strict=True):
+        assert_allclose(one, other, atol=1e-12)
+    # without a place a body is where its inertia is, and where that is not said, at its parent
+    inertial = '<inertial pos="{}" mass="1" diaginertia="1 1 1"/>'
+    for known, at in (("1 2 3", (1, 2, 3)), ("", (4, 5, 6))):
+        inside = inertial.format(known) if known else BOX
+        parent = f'<body pos="4 5 6"><joint/>{inertial.format("4 5 7")}<body name="b"><joint/>{inside}</body></body>'
+        source = compile_file(file(tmp_path, '<compiler coordinate="global"/>' + world(parent)), False)
+        assert_allclose(source.m.body_pos[1] + source.m.body_pos[2], at)
+        assert any("bodies without a place: 1" in line for line in source.report.departures) == (not known)
+
+
+OLDER = {
+    "option collision": ('<option collision="predefined" apirate="50"/>', "", "brought to today's format"),
+    "flag passive": ('<option><flag passive="disable" sensornoise="enable"/></option>', "", "attribute 'sensornoise'"),
+    "compiler": ('<compiler convexhull="false" exactmeshinertia="true"/>', "", "attribute 'convexhull'"),
+    "composite": ("", '<composite type="cable" count="5 1 1"><geom size=".1"/></composite>', "composites"),
+    "distance": ('<equality><distance geom1="g" geom2="h"/></equality>', "", "distances"),
+    "plugin": ('<extension><plugin plugin="no.such"><instance name="i"/></plugin></extension>', "", "plugins 'no.such'"),
+    "name of defaults": ('<default class="mine"><joint damping="7"/></default>', body('<joint class="mine"/>'), ""),
+    "flex": (
+        '<option integrator="implicitfast"/>',
+        '<flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" radius=".01" mass="1">'
+        '<contact internal="false"/><elasticity young="1e3" poisson="0" thickness="1e-2" elastic2d="both"/></flexcomp>',
+        "attribute 'internal'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OLDER)
+@pytest.mark.filterwarnings("ignore::mobod.ModelWarning")
+def test_what_mujoco_has_dropped_from_its_format_stops_no_load(tmp_path, name):
+    """Such files are public by the thousand, Gym's swimmer among them."""
+    head, inside, sentence = OLDER[name]
+    geoms = '<geom name="g" size=".1"/><geom name="h" size=".1" pos="1 0 0"/>'
+    path = file(tmp_path, head + world(geoms, body('<joint name="j" damping="2"/>'), inside))
+    model = mb.load_mjcf(path)
+    assert sentence in "\n".join(model.report) and "j" in model.coordinates
+    if name == "option collision":
+        assert not any("of contact" in line for line in model.report)
+    if name == "flag passive":
+        assert not model.dampers
+    if name == "name of defaults":
+        assert [one.get_default_damping() for one in model.dampers.values()] == [2.0, 7.0]
+    lost = name in ("composite", "distance", "plugin")
+    assert any(sentence in line for line in model.report.departures) == lost or not sentence
 
 
 def test_no_file_an_empty_one_and_one_of_another_kind(tmp_path):

@@ -219,7 +219,8 @@ class Actuators:
             0 <= m.actuator_group[a] < 31 and bool(m.opt.disableactuator & (1 << int(m.actuator_group[a])))
         )
         if off:
-            note(f"actuator {name!r}: switched off in the file; enable(state) switches it on")
+            rests = "" if dynamics is None else ", and its activation rests till then"
+            note(f"actuator {name!r}: switched off in the file; enable(state) switches it on{rests}")
         own = self.source.m.actuator_ctrlrange[m.actuator_ctrladr[a]]
         force_range, applied_range = self.ranges(a, name)
         if m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_MUSCLE:

@@ -16,13 +16,14 @@ import numpy as np
 
 from ...errors import ModelError
 from ...value import Rotation
+from ..report import Report
+from . import older
+from .document import LINE, Document, refused
 from .expansion import check_expansion
 from .source import Source, listed, plural
 
 #: The ball that stands for a missing mesh.
 RADIUS = 0.01
-
-_LINE = re.compile(r"(?:, line |Line number=|line )(-?\d+)")
 
 
 def compile_file(path: str | os.PathLike[str], strict: bool) -> Source:
@@ -42,6 +43,7 @@ def compile_file(path: str | os.PathLike[str], strict: bool) -> Source:
         pass
     mujoco = _wheel(name)
     check_expansion(name)
+    report = Report()
     try:
         if Path(name).suffix.lower() == ".xml":
             spec = mujoco.MjSpec.from_file(name)
@@ -49,13 +51,16 @@ def compile_file(path: str | os.PathLike[str], strict: bool) -> Source:
             spec = mujoco.MjSpec.from_string(Path(name).read_text(encoding="utf-8"))
             spec.modelfiledir = str(Path(name).resolve().parent)
     except Exception as error:
-        raise _refused(name, error) from None
+        spec = older.parse(mujoco, name, error, report)
+        spec.modelfiledir = str(Path(name).resolve().parent)
     # every body and every geom of the file is wanted
     spec.compiler.fusestatic = False
     spec.compiler.discardvisual = False
-    source = Source(name, mujoco, spec, None, strict=strict)
+    source = Source(name, mujoco, spec, None, report, strict=strict)
     balanced = bool(spec.compiler.balanceinertia)
+    integrator = spec.option.integrator
     source.m = _compile(source, strict)
+    source.m.opt.integrator = integrator
     if spec.compiler.balanceinertia and not balanced:
         _restore_inertias(source)
     return source
@@ -72,14 +77,6 @@ def _wheel(name: str) -> Any:
     return mujoco
 
 
-def _refused(name: str, error: Exception) -> ModelError:
-    """MuJoCo's message, in a sentence with file and line."""
-    words = [line.strip() for line in str(error).splitlines() if line.strip()]
-    text = "; ".join(words).removeprefix("XML Error: ").removeprefix("Error: ")
-    line = _LINE.search(text)
-    return ModelError(f"{name}:{line[1]}: {text}" if line and int(line[1]) > 0 else f"{name}: {text}")
-
-
 def _compile(source: Source, strict: bool) -> Any:
     spec, name = source.spec, source.path
     for _ in range(3 + len(spec.meshes) + len(spec.textures) + len(spec.hfields) + len(spec.skins)):
@@ -92,8 +89,23 @@ def _compile(source: Source, strict: bool) -> Any:
             return compiled
         except Exception as error:
             if strict or not _mended(source, str(error)):
-                raise _refused(name, error) from None
+                raise _refused(source, error) from None
     raise ModelError(f"{name}: MuJoCo does not compile it")  # each pass mends something, so this is not reached
+
+
+def _refused(source: Source, error: Exception) -> ModelError:
+    """The compiler's message; where it has no line, as of a file with includes, that of the file as one text."""
+    if not re.search(r"line 0\b", str(error)):
+        return refused(source.path, error)
+    document = Document(source.path)
+    try:
+        spec = source.mujoco.MjSpec.from_string(document.write())
+        spec.modelfiledir = source.spec.modelfiledir
+        spec.compile()
+    except Exception as again:
+        if LINE.sub("", str(again)) == LINE.sub("", str(error)):
+            return refused(source.path, again, document)
+    return refused(source.path, error)
 
 
 def _mended(source: Source, text: str) -> bool:
@@ -104,6 +116,11 @@ def _mended(source: Source, text: str) -> bool:
     if "Lengthrange" in text and source.spec.compiler.LRopt.mode != source.mujoco.mjtLRMode.mjLRMODE_NONE:
         source.spec.compiler.LRopt.mode = source.mujoco.mjtLRMode.mjLRMODE_NONE
         source.depart(f"length ranges of actuators are those of the file: {' '.join(text.split())}")
+        return True
+    integrators = source.mujoco.mjtIntegrator
+    wanted = integrators.mjINT_EULER if "'Euler'" in text else integrators.mjINT_DISCRETE
+    if "set integrator=" in text and source.spec.option.integrator != wanted:
+        source.spec.option.integrator = wanted  # none of MuJoCo's integrates what is loaded
         return True
     return _replace_missing(source, text)
 
@@ -188,7 +205,7 @@ def _replace_mesh(source: Source, mesh: Any) -> None:
             source.stand_ins.add(geom.name)
             body = geom.parent
             takes_part = spec.compiler.inertiafromgeom != source.mujoco.mjtInertiaFromGeom.mjINERTIAFROMGEOM_FALSE
-            if takes_part and not _says_its_inertia(source, body):
+            if takes_part and body.name != "world" and not _says_its_inertia(source, body):
                 bodies[body.name] = bodies.get(body.name, 0) + 1
     for site in spec.sites:
         if getattr(site, "meshname", "") == mesh.name and mesh.name:
@@ -208,5 +225,5 @@ def _says_its_inertia(source: Source, body: Any) -> bool:
 
 
 def _line(element: Any) -> str:
-    line = _LINE.search(str(element.info))
+    line = LINE.search(str(element.info))
     return f"line {line[1]}: " if line else ""

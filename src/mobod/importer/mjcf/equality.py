@@ -3,7 +3,7 @@
 | MuJoCo's | becomes |
 | --- | --- |
 | connect, by bodies or sites | `constraint.Ball` |
-| weld, by bodies or sites | `constraint.Weld` |
+| weld, by bodies or sites | `constraint.Weld`, `constraint.Ball` where its torquescale is zero |
 | joint | `constraint.CoordinateCoupler` of a polynomial, or `constraint.ConstantCoordinate` |
 | tendon, of fixed tendons | `constraint.CoordinateCoupler` |
 | tendon, one of two sites alone | `constraint.Rod` |
@@ -71,6 +71,8 @@ class _Maker:
             return constraint.Ball(one, X.p, other, Y.p, **options)
         if kind == kinds.mjEQ_WELD:
             (one, X), (other, Y) = self.ends(e, data[3:6], data[:3], data[6:10])
+            if data[10] == 0.0:  # torquescale, by which MuJoCo multiplies the error of the orientation
+                return constraint.Ball(one, X.p, other, Y.p, **options)
             return constraint.Weld(one, X, other, Y, **options)
         if kind == kinds.mjEQ_JOINT:
             return self.of_joints(e, data, options)

@@ -58,10 +58,16 @@ class Source:
         return bytes(self.m.names)
 
     def _names(self, addresses: Iterable[int], stem: str) -> list[str]:
-        text, names = self._text, []
-        for number, start in enumerate(addresses):
-            name = text[start : text.index(b"\0", start)].decode("utf-8", "replace")
-            names.append(name or f"{stem}{number}")
+        text = self._text
+        names = [text[start : text.index(b"\0", start)].decode("utf-8", "replace") for start in addresses]
+        taken = set(names)
+        for number, name in enumerate(names):
+            if not name:
+                own = f"{stem}{number}"
+                while own in taken:  # the file may give such a name to another
+                    own += "_"
+                names[number] = own
+                taken.add(own)
         return names
 
     @cached_property
