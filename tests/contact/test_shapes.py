@@ -5,6 +5,7 @@ import pytest
 from scenes import DIRECTIONS, SHAPES, TORUS, cloud, support
 
 import mobod as mb
+from mobod.contact.pairs._core import cell, core_of, support as farthest
 
 contact = mb.contact
 BAD = (0.0, -1.0, np.nan, np.inf)
@@ -109,3 +110,28 @@ def test_two_endless_surfaces_are_refused():
     matter.ground.add_contact_surface(contact.Surface(contact.HalfSpace(), rubber))
     with pytest.raises(mb.ModelError, match="Cylinder"):
         system.realize_topology()
+
+
+def test_of_a_hull_the_farthest_vertex_is_found_from_any_other_one(rng):
+    """Those that are climbed are so from a cell of directions, wherever the search was last."""
+    hull = mb.contact.ConvexHull(rng.normal(size=(200, 3)))
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.GeneralForceSubsystem(system)
+    mb.CompliantContactSubsystem(system)
+    matter.ground.add_contact_surface(mb.contact.Surface(hull, mb.contact.Material(1.0)))
+    record = system.realize_topology().record
+    core = core_of(record, 0, 0, 0)
+    axes = np.concatenate([np.eye(3), -np.eye(3), [(1.0, 1.0, 1.0), (-1.0, 1.0, -1.0), (0.0, -1.0, 1.0)]])
+    ways = np.concatenate([axes, rng.normal(size=(100, 3)), np.zeros((1, 3)), np.full((1, 3), np.nan)])
+    begun = farthest_in_cell = 0
+    for d in ways:
+        most = (hull.vertices @ d).max()
+        _, v = farthest(record, core, tuple(d.tolist()), int(rng.integers(len(hull.vertices))))
+        assert 0 <= v < len(hull.vertices)
+        if np.isfinite(d).all():
+            assert hull.vertices[v] @ d >= most - 1e-15
+            first = hull.integers()[hull.integers()[5] + cell(tuple(d.tolist()))]
+            begun += 1
+            farthest_in_cell += hull.vertices[first] @ d > 0.8 * most
+    assert farthest_in_cell > 0.9 * begun, "a cell is where its directions are"

@@ -19,6 +19,9 @@ from .shape import CONVEX_HULL, Box, Shape
 _COPLANAR = 1e-6
 #: The number of vertices that contact_point has room for, of several hulls.
 _MOST_VERTICES = 4096
+#: Directions are those through the cells of a cube, so many along each edge; hulls of more vertices than the second are
+#: climbed from what is farthest through the middle of the cell.
+CELLS, FEW = 6, 12
 #: A hull thinner than this part of its size has no inside.
 _THIN = 1e-9
 
@@ -75,11 +78,11 @@ class ConvexHull(Shape):
         return [0.0, 0.0, 0.0]
 
     def integers(self) -> list[int]:
-        """Numbers of vertices and faces; then three lists of lists.
+        """Numbers of vertices and faces; then three lists of lists, and `cells`.
 
         Of each vertex its neighbours, of each vertex its faces, of each face its vertices. Where these begin is in places
-        2, 3 and 4. A list of lists is where each list starts, and where the last one ends, then the lists; all places
-        count from the first integer.
+        2, 3 and 4, where the cells begin in place 5. A list of lists is where each list starts, and where the last one
+        ends, then the lists; all places count from the first integer.
         """
         neighbours: list[set[int]] = [set() for _ in self.vertices]
         around: list[list[int]] = [[] for _ in self.vertices]
@@ -87,7 +90,7 @@ class ConvexHull(Shape):
             for i, v in enumerate(face):
                 around[v].append(f)
                 neighbours[v].update((face[i - 1], face[(i + 1) % len(face)]))
-        out = [len(self.vertices), len(self.faces), 0, 0, 0]
+        out = [len(self.vertices), len(self.faces), 0, 0, 0, 0]
         for place, lists in enumerate(([sorted(one) for one in neighbours], around, [list(face) for face in self.faces]), 2):
             out[place] = len(out)
             at = len(out) + len(lists) + 1
@@ -96,7 +99,8 @@ class ConvexHull(Shape):
                 at += len(one)
             out.append(at)
             out.extend(i for one in lists for i in one)
-        return out
+        out[5] = len(out)
+        return [*out, *cells(self.vertices)]
 
     def constants(self) -> Array:
         """The vertices, then the planes."""
@@ -114,6 +118,23 @@ class ConvexHull(Shape):
     def decorations(self) -> list[tuple[Any, Transform]]:
         """Itself."""
         return [(decoration.Mesh(self.vertices, self.faces), Transform())]
+
+
+def cells(vertices: Array) -> list[int]:
+    """The vertex that is farthest in the middle of each cell of a cube, side by side: those of -x and x, -y and y, -z and z.
+
+    Along a side's rows and columns are the axes that follow in turn. Of a hull of few vertices none.
+    """
+    if len(vertices) <= FEW:
+        return []
+    middle = (2.0 * np.arange(CELLS) + 1.0) / CELLS - 1.0
+    rows, columns = np.meshgrid(middle, middle, indexing="ij")
+    side = np.stack([np.ones_like(rows), rows, columns], axis=-1).reshape(-1, 3)
+    found = []
+    for axis in range(3):
+        for way in (-1.0, 1.0):
+            found += np.argmax(np.roll(side * (way, 1.0, 1.0), axis, axis=1) @ vertices.T, axis=1).tolist()
+    return found
 
 
 def _hull(points: Array) -> tuple[Array, tuple[tuple[int, ...], ...], Array]:

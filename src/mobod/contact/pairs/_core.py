@@ -23,13 +23,12 @@ from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, load_lane, sqrt
 from ...compiling import generic
 from ..access import BOX, DIMENSIONS, number_of, orientation, origin, three_of
+from ..convex_hull import CELLS, FEW
 from ..shape import BRICK, CAPSULE, CONVEX_HULL, CYLINDER, ELLIPSOID, SPHERE
 
 POINT, EDGE, FACE = 0, 1, 2
 #: The least number whose inverse square root is no trouble: |D d| of a corner.
 _TINY = 1e-300
-#: Hulls of more vertices are climbed.
-_FEW = 12
 
 
 @generic
@@ -110,7 +109,29 @@ def list_of(model: Any, core: Any, which: int, i: int) -> Any:
     return core[1] + model.contact_integers[start], core[1] + model.contact_integers[start + 1]
 
 
-NEIGHBOURS, FACES_AROUND, CORNERS = 2, 3, 4
+NEIGHBOURS, FACES_AROUND, CORNERS, CELLS_OF = 2, 3, 4, 5
+
+
+@generic
+def cell(d: Any) -> int:
+    """The number of the cell of a cube that a direction goes through, see `convex_hull.cells`."""
+    a, b, c = abs(d[0]), abs(d[1]), abs(d[2])
+    axis, x, y, z = 2, d[2], d[0], d[1]
+    if a >= b and a >= c:
+        axis, x, y, z = 0, d[0], d[1], d[2]
+    elif b >= c:
+        axis, x, y, z = 1, d[1], d[2], d[0]
+    scale = 0.5 * CELLS / (abs(x) + _TINY)
+    row, column = _within_side(scale * y + 0.5 * CELLS), _within_side(scale * z + 0.5 * CELLS)
+    return CELLS * (CELLS * (2 * axis + int(x > 0.0)) + row) + column
+
+
+@generic
+def _within_side(x: float) -> int:
+    """The row or column of a place; of NaN 0."""
+    if x > 0.0:
+        return int(x) if x < CELLS else CELLS - 1
+    return 0
 
 
 @generic
@@ -124,16 +145,21 @@ def support(model: Any, core: Any, d: Any, v: int) -> Any:
     """The point of a core that is farthest along d, and of a hull its vertex, found from vertex *v* on."""
     kind, i, _, x, y, z, _ = core
     if kind == CONVEX_HULL:
+        n = model.contact_integers[i]
         best = vertex(model, core, v)
         most = vec3.dot(best, d)
-        n = model.contact_integers[i]
-        if n <= _FEW:
+        if n <= FEW:
             for k in range(n):
                 one = vertex(model, core, k)
                 here = vec3.dot(one, d)
                 if here > most:
                     v, best, most = k, one, here
             return best, v
+        start = model.contact_integers[i + model.contact_integers[i + CELLS_OF] + cell(d)]
+        one = vertex(model, core, start)
+        here = vec3.dot(one, d)
+        if here > most:
+            v, best, most = start, one, here
         found = True
         while found:
             found = False

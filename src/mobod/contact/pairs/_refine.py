@@ -145,13 +145,13 @@ def refine(
     nothing = (POINT, o, o, 0.0, 0)
     what, best, least, m, f, g = NOTHING, n, 0.0, n, nothing, nothing
     face_a, face_b, edge_a, edge_b, point_a, point_b = nothing, nothing, nothing, nothing, nothing, nothing
-    any_found = False
+    any_found, last = False, 3 if is_polyhedron(A) and is_polyhedron(B) else 6  # of polyhedra no minimum is on one edge alone
     for turn in range(rounds):
         if turn == 2 and not any_found:
             level = _ANY
         what, m = NOTHING, best
         # the overlap along m comes first, in the same place as the others: to find it is most of the code
-        for c in range(-1, 6):
+        for c in range(-1, last):
             fc, gc, e, trial, found = point_a, point_b, o, m, True
             if c == FACE_A:
                 fc, trial = face_a, face_a[2]
