@@ -6,10 +6,9 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic, overload
 
-from ..compiling.engine import OPTIONS
 from . import eights
+from .compiled_primitive import primitive
 from .lanes import I64, VECTOR, WIDTH
 
 _I32 = ir.IntType(32)
@@ -34,30 +33,20 @@ def _turned(builder: Any, rows: list[Any]) -> list[Any]:
     return rows
 
 
-def _put(typing_context: Any, source: Any, place: Any, out: Any, first: Any, column: Any) -> Any:
-    def vector_at(builder: Any, data: Any, at: Any) -> Any:
+@primitive(eights.put_eight, types.Array, types.Integer, types.Array, types.Integer, types.Integer, result=types.void)
+def _lower_put_eight(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    def vector_at(data: Any, at: Any) -> Any:
         return builder.bitcast(builder.gep(data, [at], inbounds=True), VECTOR.as_pointer())
 
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        numbers, target = (context.make_array(sig.args[k])(context, builder, args[k]) for k in (0, 2))
-        width = ir.Constant(I64, WIDTH)
-        at, rows = builder.mul(args[1], width), []
-        for _ in range(WIDTH):
-            rows.append(builder.load(vector_at(builder, numbers.data, at), align=8))
-            at = builder.add(at, width)
-        columns = builder.extract_value(target.shape, 1)
-        at = builder.add(builder.mul(args[3], columns), args[4])
-        for row in _turned(builder, rows):
-            builder.store(row, vector_at(builder, target.data, at), align=8)
-            at = builder.add(at, columns)
-        return context.get_dummy_value()
-
-    return types.void(source, types.int64, out, types.int64, types.int64), lower
-
-
-_put_eight: Any = intrinsic(_put)
-
-
-@overload(eights.put_eight, jit_options=OPTIONS, strict=False)
-def _compiled_put_eight(source: Any, place: Any, out: Any, first: Any, column: Any) -> Any:
-    return lambda source, place, out, first, column: _put_eight(source, place, out, first, column)
+    numbers, target = (context.make_array(sig.args[k])(context, builder, args[k]) for k in (0, 2))
+    width = ir.Constant(I64, WIDTH)
+    at, rows = builder.mul(args[1], width), []
+    for _ in range(WIDTH):
+        rows.append(builder.load(vector_at(numbers.data, at), align=8))
+        at = builder.add(at, width)
+    columns = builder.extract_value(target.shape, 1)
+    at = builder.add(builder.mul(args[3], columns), args[4])
+    for row in _turned(builder, rows):
+        builder.store(row, vector_at(target.data, at), align=8)
+        at = builder.add(at, columns)
+    return context.get_dummy_value()

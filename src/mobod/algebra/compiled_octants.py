@@ -6,37 +6,38 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from ..compiling.engine import OPTIONS
 from . import octants
-from .lanes import VECTOR, WIDTH, lanes
+from .compiled_primitive import primitive
+from .lanes import VECTOR, WIDTH, Lanes, lanes
 
 _I32 = ir.IntType(32)
 
 
-def _signs(typing_context: Any, axis: Any) -> Any:
-    if not isinstance(axis, types.IntegerLiteral):
-        return None
-    values = [1.0 if corner >> axis.literal_value & 1 else -1.0 for corner in range(WIDTH)]
-    constant = ir.Constant(VECTOR, [ir.Constant(ir.DoubleType(), value) for value in values])
-    return lanes(axis), lambda context, builder, sig, args: constant
+def _signs_along(axis: Any) -> Any:
+    """The eight corners' signs along an axis."""
 
 
-def _sum(typing_context: Any, value: Any) -> Any:
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        x, n = args[0], WIDTH
-        while n > 1:  # halves, in an order that is the same on every processor
-            n //= 2
-            low, high = (ir.Constant(ir.VectorType(_I32, n), list(range(k, k + n))) for k in (0, n))
-            x = builder.fadd(builder.shuffle_vector(x, x, low), builder.shuffle_vector(x, x, high))
-        return builder.extract_element(x, ir.Constant(_I32, 0))
-
-    return types.float64(value), lower
+def _sum_of_lanes(value: Any) -> Any:
+    """The sum of eight lanes."""
 
 
-_signs_along: Any = intrinsic(_signs)
-_sum_of_lanes: Any = intrinsic(_sum)
+@primitive(_signs_along, types.IntegerLiteral, result=lanes)
+def _lower_signs(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    values = [1.0 if corner >> sig.args[0].literal_value & 1 else -1.0 for corner in range(WIDTH)]
+    return ir.Constant(VECTOR, [ir.Constant(ir.DoubleType(), value) for value in values])
+
+
+@primitive(_sum_of_lanes, Lanes, result=types.float64)
+def _lower_sum(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    x, n = args[0], WIDTH
+    while n > 1:  # halves, in an order that is the same on every processor
+        n //= 2
+        low, high = (ir.Constant(ir.VectorType(_I32, n), list(range(k, k + n))) for k in (0, n))
+        x = builder.fadd(builder.shuffle_vector(x, x, low), builder.shuffle_vector(x, x, high))
+    return builder.extract_element(x, ir.Constant(_I32, 0))
 
 
 @overload(octants.num_turns, jit_options=OPTIONS, strict=False)
