@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..algebra.scalar import load, store, zero
-from ..compiling import routine
+from ..algebra.scalar import load, one, store, zero
+from ..compiling import generic, routine
 from ..function import Function, routines
 from . import access
 from .floats import OnePosition
@@ -24,9 +24,12 @@ if TYPE_CHECKING:
     from .base import AnyBody
 
 
-@routine
-def equations(model: Any, c: int, what: int) -> int:
-    """Integers: the function's number, how many arguments, then the mobilizer's place and the coordinate of each."""
+@generic
+def couple(model: Any, c: int, what: int, follows: bool) -> None:
+    """Integers: the function's number, how many arguments, then the mobilizer's place and the coordinate of each.
+
+    A coordinate that *follows* comes after them: the error is then the function less that one.
+    """
     f, n = access.integer(model, c, 0), access.integer(model, c, 1)
     for a in range(n):
         i, j = access.integer(model, c, 2 + 2 * a), access.integer(model, c, 3 + 2 * a)
@@ -34,17 +37,28 @@ def equations(model: Any, c: int, what: int) -> int:
         if what != POSITIONS:
             store(model.argument_rates, a, 0, access.coordinate_rate(model, c, i, j))
     if what == POSITIONS:
-        access.put_position_error(model, c, 0, routines.value(model, f, model.arguments, 0))
+        error = routines.value(model, f, model.arguments, 0)
         access.clear_coordinate_coefficients(model, c)
         for a in range(n):
             i, j = access.integer(model, c, 2 + 2 * a), access.integer(model, c, 3 + 2 * a)
             access.add_coordinate_coefficient(model, c, 0, i, j, routines.gradient(model, f, a))
+        if follows:
+            i, j = access.integer(model, c, 2 + 2 * n), access.integer(model, c, 3 + 2 * n)
+            error = error - access.coordinate(model, c, i, j)
+            access.add_coordinate_coefficient(model, c, 0, i, j, -one(error))
+        access.put_position_error(model, c, 0, error)
     else:
         routines.value_with_rates(model, f, model.arguments, 0, model.argument_rates, 0)
         offset = zero(load(model.time, 0, 0))
         for a in range(n):
             offset = offset + routines.gradient_rate(model, f, a) * load(model.argument_rates, a, 0)
         access.put_acceleration_offset(model, c, 0, offset)
+
+
+@routine
+def equations(model: Any, c: int, what: int) -> int:
+    """As `couple`, of all coordinates alike."""
+    couple(model, c, what, False)
     return 0
 
 
@@ -86,6 +100,8 @@ class CoordinateCoupler(OnePosition):
     """
 
     routine = equations
+    #: How many of the coordinates are no arguments of the function.
+    _NUM_FOLLOWERS = 0
 
     def __init__(
         self,
@@ -101,12 +117,12 @@ class CoordinateCoupler(OnePosition):
         self.arguments = arguments_of(who, matter, "coordinate", coordinate_mobods, coordinate_indices)
         if not self.arguments:
             raise ValueError(f"{who} couples one coordinate or more; coordinate_mobods is empty")
-        self.function = check_function(who, function, len(self.arguments), 2, "coordinates")
+        self.function = check_function(who, function, len(self.arguments) - self._NUM_FOLLOWERS, 2, "coordinates")
         bodies = [body for body, _ in self.arguments]
         super().__init__([], bodies, equations=(1, 0, 0), matter=matter, disabled_by_default=disabled_by_default, name=name)
 
     def get_function(self) -> Function:
-        """The function that is kept at zero."""
+        """The function of the coordinates."""
         return self.function
 
     # ------------------------------------------------------------------------------------------ for the tree
@@ -118,8 +134,8 @@ class CoordinateCoupler(OnePosition):
     @property
     def used_functions(self) -> Sequence[routines.Use]:  # type: ignore[override]
         """Functions kept in the record: its own."""
-        return [(self.function, range(len(self.arguments)))]
+        return [(self.function, range(len(self.arguments) - self._NUM_FOLLOWERS))]
 
     def pack_integers(self) -> list[int]:
         places = [x for body, j in self.arguments for x in (self.constrained_mobilizers.index(body), j)]
-        return [self.first_function, len(self.arguments), *places]
+        return [self.first_function, len(self.arguments) - self._NUM_FOLLOWERS, *places]

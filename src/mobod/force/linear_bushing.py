@@ -86,17 +86,26 @@ def moment(angles: Any, f: Any) -> Any:
 
 @generic
 def motion(model: Any, integers: int, numbers: int) -> Any:
-    """q and q_dot."""
+    """q, q_dot, and what `push` takes."""
     (b1, R_GF, s1), (b2, R_GM, s2), r = frames(model, integers, numbers)
     q, angles = coordinates(R_GF, R_GM, r)
     w, v = velocity(model, b1, b2, R_GF, s1, s2, r)
-    return q, rates(angles, w, v)
+    return q, rates(angles, w, v), (b1, b2, R_GF, s1, s2, r, angles)
 
 
 @generic
-def dissipation(model: Any, numbers: int, q_dot: Any) -> Any:
-    """The sum of c q_dot^2."""
-    c = numbers + DAMPING
+def push(model: Any, between: Any, turning: Any, moving: Any) -> None:
+    """Forces on the six q, as force and torque at M's origin on its body; the opposite on F's."""
+    b1, b2, R_GF, s1, s2, r, angles = between
+    torque, f = mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving)
+    add_spatial(model.body_forces, b2, vec3.add(torque, vec3.cross(s2, f)), f)
+    opposite = vec3.add(torque, vec3.cross(vec3.add(s1, r), f))
+    add_spatial(model.body_forces, b1, vec3.neg(opposite), vec3.neg(f))
+
+
+@generic
+def dissipation(model: Any, c: int, q_dot: Any) -> Any:
+    """The sum of c q_dot^2; the dampings are numbers from *c* on."""
     turning = number(model, c) * q_dot[0] * q_dot[0] + number(model, c + 1) * q_dot[1] * q_dot[1]
     turning = turning + number(model, c + 2) * q_dot[2] * q_dot[2]
     moving = number(model, c + 3) * q_dot[3] * q_dot[3] + number(model, c + 4) * q_dot[4] * q_dot[4]
@@ -128,16 +137,10 @@ def forces(model: Any, numbers: int, q: Any, q_dot: Any) -> Any:
 @generic
 def add(model: Any, integers: int, numbers: int, z: int) -> None:
     """The forces on both bodies, and the rate of z."""
-    (b1, R_GF, s1), (b2, R_GM, s2), r = frames(model, integers, numbers)
-    q, angles = coordinates(R_GF, R_GM, r)
-    w, v = velocity(model, b1, b2, R_GF, s1, s2, r)
-    q_dot = rates(angles, w, v)
+    q, q_dot, between = motion(model, integers, numbers)
     turning, moving = forces(model, numbers, q, q_dot)
-    torque, f = mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving)
-    add_spatial(model.body_forces, b2, vec3.add(torque, vec3.cross(s2, f)), f)
-    opposite = vec3.add(torque, vec3.cross(vec3.add(s1, r), f))
-    add_spatial(model.body_forces, b1, vec3.neg(opposite), vec3.neg(f))
-    store(model.z_dot, z, 0, dissipation(model, numbers, q_dot))
+    push(model, between, turning, moving)
+    store(model.z_dot, z, 0, dissipation(model, numbers + DAMPING, q_dot))
 
 
 @generic
@@ -154,7 +157,7 @@ def energy(model: Any, integers: int, numbers: int, z: int) -> Any:
 @generic
 def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     """The sum of c q_dot^2."""
-    return dissipation(model, numbers, motion(model, integers, numbers)[1])
+    return dissipation(model, numbers + DAMPING, motion(model, integers, numbers)[1])
 
 
 def _six(what: str, value: Any) -> Array:

@@ -357,7 +357,8 @@ def _read_constraints(found: Mechanism, matter: Any, state: State) -> None:
 
 
 def _coupling(found: Mechanism, one: Any, active: bool) -> Coupling | None:
-    if isinstance(one, constraint.CoordinateCoupler) and isinstance(one.get_function(), Linear):
+    couples = isinstance(one, constraint.CoordinateCoupler) and isinstance(one.get_function(), Linear)
+    if couples and len(one.used_functions[0][1]) == len(one.arguments):  # OpenSim's have one that is no argument
         places = [(found_body.index, which) for found_body, which in one.arguments]
         at_zero = one.get_function()([0.0] * len(places))
         if len(places) == 2 and all(found.parts[b].steps is not None for b, _ in places):

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from ....algebra import mat33, vec3
 from ....algebra.arrays import ArrayLike
-from ....algebra.memory import add_spatial
 from ....algebra.scalar import store
 from ....compiling import Routine, generic
 from ....force.base import Force, body_index
-from ....force.linear_bushing import coordinates, frames, moment, motion, rates, velocity
+from ....force.linear_bushing import dissipation, motion, push
 from ....force.pools import number
 from ....force.routines import by_address
 from ....force.subsystem import GeneralForceSubsystem
@@ -31,71 +29,46 @@ DAMPING = 24
 
 
 @generic
+def _of_all(model: Any, f: int, c: int, k: int, q_dot: Any) -> Any:
+    return -routines.value(model, f + k, model.arguments, 0) - number(model, c + k) * q_dot
+
+
+@generic
 def add(model: Any, integers: int, numbers: int) -> None:
     """Integers: the bodies, then the first of six functions. Numbers: the two frames, then dampings."""
-    (b1, R_GF, s1), (b2, R_GM, s2), r = frames(model, integers, numbers)
-    q, angles = coordinates(R_GF, R_GM, r)
-    w, v = velocity(model, b1, b2, R_GF, s1, s2, r)
-    q_dot = rates(angles, w, v)
+    q, d, between = motion(model, integers, numbers)
     f, c = model.force_integers[integers + 2], numbers + DAMPING
-    for k in range(6):
-        store(model.arguments, k, 0, q[0])
+    store(model.arguments, 0, 0, q[0])
     store(model.arguments, 1, 0, q[1])
     store(model.arguments, 2, 0, q[2])
     store(model.arguments, 3, 0, q[3])
     store(model.arguments, 4, 0, q[4])
     store(model.arguments, 5, 0, q[5])
-    turning = (
-        -routines.value(model, f, model.arguments, 0) - number(model, c) * q_dot[0],
-        -routines.value(model, f + 1, model.arguments, 0) - number(model, c + 1) * q_dot[1],
-        -routines.value(model, f + 2, model.arguments, 0) - number(model, c + 2) * q_dot[2],
-    )
-    moving = (
-        -routines.value(model, f + 3, model.arguments, 0) - number(model, c + 3) * q_dot[3],
-        -routines.value(model, f + 4, model.arguments, 0) - number(model, c + 4) * q_dot[4],
-        -routines.value(model, f + 5, model.arguments, 0) - number(model, c + 5) * q_dot[5],
-    )
-    _apply(model, b1, b2, s1, s2, r, mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving))
+    turning = _of_all(model, f, c, 0, d[0]), _of_all(model, f, c, 1, d[1]), _of_all(model, f, c, 2, d[2])
+    moving = _of_all(model, f, c, 3, d[3]), _of_all(model, f, c, 4, d[4]), _of_all(model, f, c, 5, d[5])
+    push(model, between, turning, moving)
+
+
+@generic
+def _of_own(model: Any, f: int, c: int, q: Any, q_dot: Any) -> Any:
+    return -routines.jet(model, f, q)[0] - number(model, c) * q_dot
 
 
 @generic
 def add_own(model: Any, integers: int, numbers: int) -> None:
     """As `add`, each function being one of its own deflection."""
-    (b1, R_GF, s1), (b2, R_GM, s2), r = frames(model, integers, numbers)
-    q, angles = coordinates(R_GF, R_GM, r)
-    w, v = velocity(model, b1, b2, R_GF, s1, s2, r)
-    q_dot = rates(angles, w, v)
+    q, d, between = motion(model, integers, numbers)
     f, c = model.force_integers[integers + 2], numbers + DAMPING
-    turning = (
-        -routines.jet(model, f, q[0])[0] - number(model, c) * q_dot[0],
-        -routines.jet(model, f + 1, q[1])[0] - number(model, c + 1) * q_dot[1],
-        -routines.jet(model, f + 2, q[2])[0] - number(model, c + 2) * q_dot[2],
-    )
-    moving = (
-        -routines.jet(model, f + 3, q[3])[0] - number(model, c + 3) * q_dot[3],
-        -routines.jet(model, f + 4, q[4])[0] - number(model, c + 4) * q_dot[4],
-        -routines.jet(model, f + 5, q[5])[0] - number(model, c + 5) * q_dot[5],
-    )
-    _apply(model, b1, b2, s1, s2, r, mat33.mul_vec(R_GF, moment(angles, turning)), mat33.mul_vec(R_GF, moving))
-
-
-@generic
-def _apply(model: Any, b1: int, b2: int, s1: Any, s2: Any, r: Any, torque: Any, force: Any) -> None:
-    """Force and torque in Ground, at the second frame's origin, on its body; the opposite on the first."""
-    add_spatial(model.body_forces, b2, vec3.add(torque, vec3.cross(s2, force)), force)
-    opposite = vec3.add(torque, vec3.cross(vec3.add(s1, r), force))
-    add_spatial(model.body_forces, b1, vec3.neg(opposite), vec3.neg(force))
+    first, second = _of_own(model, f, c, q[0], d[0]), _of_own(model, f + 1, c + 1, q[1], d[1])
+    turning = first, second, _of_own(model, f + 2, c + 2, q[2], d[2])
+    first, second = _of_own(model, f + 3, c + 3, q[3], d[3]), _of_own(model, f + 4, c + 4, q[4], d[4])
+    push(model, between, turning, (first, second, _of_own(model, f + 5, c + 5, q[5], d[5])))
 
 
 @generic
 def power(model: Any, integers: int, numbers: int) -> Any:
     """The sum of c q_dot^2."""
-    _, q_dot = motion(model, integers, numbers)
-    c = numbers + DAMPING
-    turning = number(model, c) * q_dot[0] * q_dot[0] + number(model, c + 1) * q_dot[1] * q_dot[1]
-    turning = turning + number(model, c + 2) * q_dot[2] * q_dot[2]
-    moving = number(model, c + 3) * q_dot[3] * q_dot[3] + number(model, c + 4) * q_dot[4] * q_dot[4]
-    return turning + moving + number(model, c + 5) * q_dot[5] * q_dot[5]
+    return dissipation(model, numbers + DAMPING, motion(model, integers, numbers)[1])
 
 
 class FormulaBushing(Force):
