@@ -95,12 +95,8 @@ def _crossing(crew: Any, w: int, lane: int, to: int) -> float:
     return 0.0
 
 
-def searching(look_at: Callable[..., bool]) -> Callable[..., int]:
-    """Make the search of steps, of a record in which ``look_at(model, crew, lane, time, h)`` looks at all witnesses.
-
-    It puts values HERE, where *h* is not 0 rates, too (those that are differences over *h*), and tells whether all values are
-    finite. *crew* has `run`, `watched` and `seen`, as `Searched` does.
-    """
+def _excursions(look_at: Callable[..., bool]) -> Callable[..., float]:
+    """Make what finds witnesses that go over to the other side, and back, within a step; *look_at* as of `searching`."""
 
     @generic
     def other_side(model: Any, crew: Any, w: int, lane: int, a: float, b: float) -> float:
@@ -162,6 +158,12 @@ def searching(look_at: Callable[..., bool]) -> Callable[..., int]:
                 copy_seen(crew, lane, HERE, AT_HIGH)
         return first
 
+    return excursion
+
+
+def _localizing(look_at: Callable[..., bool]) -> Callable[..., int]:
+    """Make what narrows down changes of sign; *look_at* as of `searching`."""
+
     @generic
     def secant(crew: Any, lane: int, a: float, b: float, weights: tuple[float, float]) -> Any:
         """The window of those that have crossed between *a* and *b*, and where the first may be, by the weighted secant."""
@@ -210,6 +212,17 @@ def searching(look_at: Callable[..., bool]) -> Callable[..., int]:
         begin_search(crew, lane, a, AT_LOW, -1)
         store_lane(crew.run.control, EVENT, 0, lane, b)
         return FOUND
+
+    return localize
+
+
+def searching(look_at: Callable[..., bool]) -> Callable[..., int]:
+    """Make the search of steps, of a record in which ``look_at(model, crew, lane, time, h)`` looks at all witnesses.
+
+    It puts values HERE, where *h* is not 0 rates, too (those that are differences over *h*), and tells whether all values are
+    finite. *crew* has `run`, `watched` and `seen`, as `Searched` does.
+    """
+    excursion, localize = _excursions(look_at), _localizing(look_at)
 
     @generic
     def search(model: Any, crew: Any, lane: int, b: float) -> int:

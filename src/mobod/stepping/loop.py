@@ -7,6 +7,7 @@ Parts in Python are called back.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..algebra.record import attach
@@ -143,11 +144,8 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
     return status
 
 
-def stepping(method: Method, name: str) -> Kernel:
-    """Make the loop over steps of a method, whose name names the compiled code."""
-    attempt, plan, interpolate, limit = method.attempt, method.plan, method.interpolate, method.limit
-    forget, sampled, from_realized, controls_fixed = method.forget, method.sampled, method.from_realized, method.controls_fixed
-    judge, settle = attempts_of(method)
+def _reporting(interpolate: Callable[..., None]) -> Callable[..., None]:
+    """Make reports by a method's `interpolate`."""
 
     @generic
     def report(model: Any, run: Any, times: Any, results: Any, energies: Any) -> None:
@@ -159,6 +157,13 @@ def stepping(method: Method, name: str) -> Kernel:
         if energies.shape[0] == times.shape[0]:
             energies[k] = energy(model, counts)
         counts[rk.REPORT] += 1
+
+    return report
+
+
+def _beginning(method: Method) -> Callable[..., int]:
+    """Make the beginning of a method's steps."""
+    plan, limit, sampled, from_realized = method.plan, method.limit, method.sampled, method.from_realized
 
     @generic
     def begin(model: Any, run: Any, report_time: float, realized: bool) -> int:
@@ -183,6 +188,12 @@ def stepping(method: Method, name: str) -> Kernel:
         plan(model, run, 0, end)
         return rk.REACHED
 
+    return begin
+
+
+def _taking(limit: Callable[..., None], settle: Callable[..., int]) -> Callable[..., None]:
+    """Make what follows an attempt that is a step."""
+
     @generic
     def take(model: Any, run: Any, controlled: bool) -> None:
         """The attempt is a step."""
@@ -196,6 +207,15 @@ def stepping(method: Method, name: str) -> Kernel:
         counts[rk.FORCED] = 0
         if counts[rk.LIMITER] != 0:
             limit(model, run, 1.0)
+
+    return take
+
+
+def stepping(method: Method, name: str) -> Kernel:
+    """Make the loop over steps of a method, whose name names the compiled code."""
+    attempt, forget, controls_fixed = method.attempt, method.forget, method.controls_fixed
+    judge, settle = attempts_of(method)
+    report, begin, take = _reporting(method.interpolate), _beginning(method), _taking(method.limit, settle)
 
     def advance(block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
