@@ -48,6 +48,7 @@ def find_order(mechanism: Mechanism) -> Order:
         else:
             joints.append(joint)
     reached, loops = _reach(list(links), joints, ground)
+    loops = _without_rigid(mechanism, reached, loops, ground)
     outboard: dict[str | None, list[Branch]] = {}
     place = {id(joint): number for number, joint in enumerate(joints)}
     for branch in reached:
@@ -61,6 +62,23 @@ def find_order(mechanism: Mechanism) -> Order:
         order.append(branch)
         pending.extend(reversed(outboard.get(branch.link, [])))
     return Order(order, loops)
+
+
+def _without_rigid(mechanism: Mechanism, branches: list[Branch], loops: list[Joint], ground: set[str | None]) -> list[Joint]:
+    """Loops without fixed joints between links that are fixed to each other anyway: these hold nothing."""
+    whole: dict[str | None, str | None] = {}  # the innermost link that a link is fixed to
+    for branch in branches:
+        fixed = branch.joint is not None and branch.joint.kind == "fixed"
+        whole[branch.link] = whole.get(branch.inboard) if fixed else None if branch.link in ground else branch.link
+    kept = []
+    for joint in loops:
+        if joint.kind == "fixed" and whole.get(joint.parent) == whole.get(joint.child):
+            mechanism.report.append(
+                f"{joint.place}: joint {joint.name!r} is between links that are fixed to each other already"
+            )
+        else:
+            kept.append(joint)
+    return kept
 
 
 def _reach(links: list[str], joints: list[Joint], ground: set[str | None]) -> tuple[list[Branch], list[Joint]]:

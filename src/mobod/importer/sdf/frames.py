@@ -123,6 +123,8 @@ class Frames:
             return Body(scope, next(iter(scope.links)))
         for model in scope.models.values():
             return self.body_of(model, "__model__", place)
+        if scope.static:  # of frames alone, which are in the world
+            return None
         raise ModelError(f"{scope.place}: {scope!r} has no links, and something is fixed to it")
 
     # Names

@@ -32,6 +32,8 @@ AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal":
 _INFINITE = re.compile(r"[+-]?inf(inity)?", re.IGNORECASE)
 #: SDF's way to write that there is no bound.
 _NO_BOUND = 1e16
+#: Root elements of SDF, the second of its oldest files.
+_ROOTS = ("sdf", "gazebo")
 #: Files in files; and how many of them.
 _DEEPEST, _MOST_INCLUDES = 50, 10_000
 _DENSITY = 1000.0
@@ -106,14 +108,18 @@ class _Reader(Reading):
 
     # Files
 
-    def open_file(self, path: str) -> Element:
-        """Read a file's XML, and make its version the one whose rules hold."""
+    def parse(self, path: str) -> Element:
+        """A file's XML, read once."""
         real = os.path.realpath(path)
         if real not in self.parsed:
             self.parsed[real] = read_xml(path, with_text=True, any_bytes=True, faults=self.faults)
-        root = self.parsed[real]
+        return self.parsed[real]
+
+    def open_file(self, path: str) -> Element:
+        """Read a file's XML, and make its version the one whose rules hold."""
+        root = self.parse(path)
         self.file = path
-        if root.tag not in ("sdf", "gazebo"):
+        if root.tag not in _ROOTS:
             hint = {"robot": " (URDF)", "mujoco": " (MJCF)"}.get(root.tag, "")
             self.fail(root, f"not an SDF file: its root element is <{root.tag}>{hint}, not <sdf>")
         words = root.attributes.get("version", "").strip().split(".")
@@ -135,9 +141,14 @@ class _Reader(Reading):
             self.fail(element, f"more than {_MOST_INCLUDES} models are included")
         uri = self.child_text(element, "uri", "<include>")
         found = self.find_model(uri)
-        if found is None:
-            problem = f"the included model {uri!r} is not there"
-            self.fault(element, problem, "it is left out; package_dirs says where models are")
+        tag = "sdf" if found is None else self.parse(found).tag
+        if found is None or tag not in _ROOTS:
+            if found is None:
+                self.fault(
+                    element, f"the included model {uri!r} is not there", "it is left out; package_dirs says where models are"
+                )
+            else:
+                self.fault(element, f"the included file {uri!r} is no SDF, its root element is <{tag}>", "it is left out")
             parent.missing.add(self.optional_text(element, "name") or uri.rstrip("/").rpartition("/")[2])
             return
         real = os.path.realpath(found)
@@ -514,9 +525,9 @@ class _Reader(Reading):
         if length < 1e-12:
             self.fail(element if xyz is None else xyz, f"{whose} is zero")
         x, y, z = (one / length for one in vector)
-        if self.version < (1, 7):
-            in_model = self.version < (1, 5) or self.boolean(element, "use_parent_model_frame")
-            expressed_in = "__model__" if in_model else ""
+        # what newer files say counts in older ones, too, as for poses
+        if self.version < (1, 5) or (self.version < (1, 7) and self.boolean(element, "use_parent_model_frame")):
+            expressed_in = "__model__"
         known = {"xyz", "limit", "dynamics", "mimic", "initial_position", "use_parent_model_frame"}
         self.drop_others(element, known)
         limit, dynamics = self.first(element, "limit", whose), self.first(element, "dynamics", whose)
