@@ -250,6 +250,8 @@ def test_measures_are_found_in_their_subsystem(plant):
         plant.matter.adopt_measure(orphan)
     with pytest.raises(mb.ModelError, match="there is a measure 'wave'"):
         measure.Time(forces, name="wave")
+    assert measure.Time(plant.system).get_subsystem() is plant.matter, "of a system its matter"
+    assert measure.Function(plant.system, lambda state: 1.0, Stage.TIME).is_same_subsystem(plant.matter)
     with pytest.raises(TypeError, match="takes a Measure"):
         forces.adopt_measure(forces)
     with pytest.raises(mb.TopologyError, match="is in no subsystem"):
@@ -315,7 +317,7 @@ def test_bad_questions_say_what_to_do(plant):
     with pytest.raises(TypeError, match="Measure is the base class"):
         mb.Measure(plant.matter)
     with pytest.raises(TypeError, match="has to be a Subsystem"):
-        measure.Time(plant.system)
+        measure.Time("matter")
     with pytest.raises(ValueError, match="above, not TOPOLOGY"):
         measure.Variable(plant.matter, Stage.TOPOLOGY, 1.0)
     with pytest.raises(TypeError, match="of a MobilizedBody"):

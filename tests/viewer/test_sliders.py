@@ -1,5 +1,6 @@
 """What sliders move: the ranges that files say, and names that say what a coordinate is about or along."""
 
+import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
@@ -76,6 +77,32 @@ def test_parameters_have_sliders_by_name_or_setter():
     assert system.matter.bodies["lower"].get_body_mass_properties(state).mass == 2.0
     (other,) = list_parameters(system, state, {"spring.stiffness": (0.0, 10.0)})
     assert (other.low, other.high) == (0.0, 10.0)
+
+
+def test_sliders_of_parameters_have_units():
+    """Of a coordinate's numbers those of what it is; a ratio has none, nor what has other words."""
+    system, _, spring = held_pendulum()
+    lower = system.matter.bodies["lower"]
+    slide = mb.mobilizer.Slider(lower, lower.get_body(), name="slide")
+    F, forces, ground = mb.force, system.forces, system.matter.ground
+    damper = F.MobilityLinearDamper(forces, lower, 0, 3.0, name="damper")
+    soft = F.MobilityLinearSpring(forces, slide, 0, 3.0, 0.1, name="soft")
+    bushing = F.LinearBushing(forces, ground, mb.Transform(), lower, mb.Transform(), np.ones(6), np.ones(6), name="bushing")
+    two = F.TwoPointLinearDamper(forces, ground, (0, 0, 0), lower, (0, 0, 0), 1.0, name="two")
+    cubic = F.MobilityPolynomialDamper(forces, slide, 0, 1.0, 1.0, 1.0, name="cubic")
+    state = system.realize_topology()
+    asked = ["lower.mass", "lower.com", "lower.inertia", spring.set_stiffness, damper.set_damping, soft.set_stiffness]
+    asked += [soft.set_rest_value, bushing.set_stiffness, two.set_damping, cubic.set_quadratic_damping]
+    sliders = list_parameters(system, state, asked)
+    labels = {one.name: one.label(("kg", "m", "s")).removeprefix(one.name).strip() for one in sliders}
+    assert labels["lower.mass"] == "(kg)" and labels["lower.com[2]"] == "(m)" and labels["lower.inertia[0]"] == "(kg m²)"
+    assert labels["spring.stiffness"] == "(N m/rad)" and labels["damper.damping"] == "(N m s/rad)"
+    assert labels["soft.stiffness"] == "(N/m)" and labels["soft.rest_value"] == "(m)" and labels["two.damping"] == "(N s/m)"
+    assert labels["cubic.quadratic_damping"] == "(N s²/m²)"
+    assert labels["bushing.stiffness[2]"] == "(N m/rad)" and labels["bushing.stiffness[3]"] == "(N/m)"
+    small = {one.name: one.label(("g", "mm", "ms")) for one in sliders}
+    assert small["soft.stiffness"] == "soft.stiffness (g/ms²)"
+    assert all(one.label(None) == one.name for one in sliders)
 
 
 @pytest.mark.parametrize(

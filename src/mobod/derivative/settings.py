@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 #: Of a body: its inertial parameters, and its mobilizer's frames as displacements, (rotation about its axes; translation).
 _OF_MASS = {"mass": 1, "com": 3, "inertia": 6}
+_UNITS = {"mass": "mass", "com": "length", "inertia": "mass*length^2"}
 _FRAMES = {"inboard_frame": ("R_PF", "p_PF"), "outboard_frame": ("R_BM", "p_BM")}
 
 
@@ -80,6 +81,8 @@ class Setting:
         self.setter: Callable[..., object] | None = None
         #: Names of its numbers behind the element's, where users gave some.
         self.given_names: tuple[str, ...] = ()
+        #: Its unit in words, as declared parameters have it, and the element that it is of.
+        self.unit, self.element = "", None
         self._values, self._move = values, move
 
     @property
@@ -220,6 +223,7 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
     found = Setting(title, values, move, size, seeds)
     found.setter = None if parameter.shape or displaced is not None else set_
     found.adds = displaced is None and not _is_direction(parameter)
+    found.unit, found.element = parameter.unit, element
     found.is_plain = displaced is None and _is_plain(element, parameter)
     return found
 
@@ -361,7 +365,9 @@ def _of_field(body: Any, field: str, title: str, rows: Callable[[State], slice],
         else:  # rows of massless bodies are passed over, whatever their inertia
             state.leave_out("massless", body.index, False)
 
-    return Setting(title, values, move, size, inertial=(body.index, field), place=lambda state: (field, rows(state)))
+    found = Setting(title, values, move, size, inertial=(body.index, field), place=lambda state: (field, rows(state)))
+    found.unit = _UNITS.get(field, "")
+    return found
 
 
 def _of_frame(body: Any, rotation: str, translation: str, title: str) -> Setting:

@@ -15,7 +15,7 @@ A new kind is a file beside this one. It provides
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,11 +31,14 @@ from ..value.stage import Stage
 
 if TYPE_CHECKING:
     from ..state.state import State
+    from ..value.annotations import MultibodySystem
     from .program import Program
 
 #: A number, or a vector ``(n,)``.
 Value = float | Array
 Shape = tuple[int, ...]
+#: What a measure may be told to join.
+Joined: TypeAlias = "Subsystem | MultibodySystem | None"
 
 
 class NotCompiled(Exception):
@@ -50,8 +53,9 @@ class Measure(Sealed):
 
     Parameters
     ----------
-    subsystem : Subsystem, optional
-        What it joins; without one, `Subsystem.adopt_measure` may take it later. Adding a measure changes the topology.
+    subsystem : Subsystem or MultibodySystem, optional
+        What it joins, of a system its matter; without one, `Subsystem.adopt_measure` may take it later. Adding a measure
+        changes the topology.
     shape : () or (n,)
         Of its value: a number, or a vector.
     default : array_like
@@ -91,9 +95,7 @@ class Measure(Sealed):
     # so that NumPy leaves arithmetic of arrays and measures to the methods below
     __array_ufunc__ = None
 
-    def __init__(
-        self, subsystem: Subsystem | None, shape: Shape = (), *, default: npt.ArrayLike = 0.0, name: str | None = None
-    ) -> None:
+    def __init__(self, subsystem: Joined, shape: Shape = (), *, default: npt.ArrayLike = 0.0, name: str | None = None) -> None:
         if type(self) is Measure:
             raise TypeError("Measure is the base class; make one of the kinds in mobod.measure")
         self._shape = shape
@@ -104,9 +106,12 @@ class Measure(Sealed):
         self.index = -1
         self.given_name = None if name is None else checks.name("measure", name)
         if subsystem is not None:
-            if not hasattr(subsystem, "adopt_measure"):
-                raise TypeError(f"the first argument of a measure has to be a Subsystem, or None; not {subsystem!r}")
-            subsystem.adopt_measure(self)
+            owner: Any = subsystem
+            if not hasattr(owner, "adopt_measure") and hasattr(owner, "get_matter_subsystem"):
+                owner = owner.get_matter_subsystem()
+            if not hasattr(owner, "adopt_measure"):
+                raise TypeError(f"the first argument of a measure has to be a Subsystem, a system, or None; not {subsystem!r}")
+            owner.adopt_measure(self)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"

@@ -15,12 +15,11 @@ from ..compiling import generic
 from ..function.base import UNLIMITED
 from ..value.checks import integer
 from ..value.stage import Stage
-from .base import Measure, check_shape
+from .base import Joined, Measure, check_shape
 from .routines import by_address, number
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ..state.subsystem import Subsystem
     from .program import Program
 
 
@@ -59,7 +58,7 @@ class Constant(Measure):
     2.5
     """
 
-    def __init__(self, subsystem: Subsystem | None, value: npt.ArrayLike, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, value: npt.ArrayLike, *, name: str | None = None) -> None:
         super().__init__(subsystem, check_shape(np.shape(value), "a Constant"), default=value, name=name)
 
     def set_value(self, value: npt.ArrayLike) -> None:
@@ -105,7 +104,7 @@ class Zero(Constant):
     0.0
     """
 
-    def __init__(self, subsystem: Subsystem | None = None, n: int | None = None, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined = None, n: int | None = None, *, name: str | None = None) -> None:
         super().__init__(subsystem, 0.0 if n is None else np.zeros(integer("n", n, 1)), name=name)
 
 
@@ -124,5 +123,5 @@ class One(Constant):
     1.0
     """
 
-    def __init__(self, subsystem: Subsystem | None = None, n: int | None = None, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined = None, n: int | None = None, *, name: str | None = None) -> None:
         super().__init__(subsystem, 1.0 if n is None else np.ones(integer("n", n, 1)), name=name)

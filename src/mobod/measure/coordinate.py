@@ -11,10 +11,9 @@ from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..mobilizer.base import MobilizedBody
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.checks import integer
 from ..value.stage import Stage
-from .base import Measure, NotCompiled
+from .base import Joined, Measure, NotCompiled
 from .program import Program
 from .routines import by_address
 
@@ -65,7 +64,7 @@ class Coordinate(Measure):
     0.4
     """
 
-    def __init__(self, subsystem: Subsystem | None, mobod: MobilizedBody, which: int = 0, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, mobod: MobilizedBody, which: int = 0, *, name: str | None = None) -> None:
         self.mobod, self.which_coordinate = _checked_body("Coordinate", mobod), integer("which", which)
         if self.which_coordinate < 0:
             raise IndexError(f"coordinates of {mobod.name!r} are counted from 0, got {which}")

@@ -6,11 +6,10 @@ from typing import Any
 
 from ..errors import ModelError
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.stage import Stage
 from . import _store
 from ._custom_compiled import CompiledFunctions, OfCompiledFunctions
-from .base import Measure, check_shape
+from .base import Joined, Measure, check_shape
 from .custom_implementation import HOOKS, CustomImplementation
 from .program import Program
 
@@ -53,7 +52,7 @@ class Custom(Measure):
 
     def __init__(
         self,
-        subsystem: Subsystem | None,
+        subsystem: Joined,
         implementation: CustomImplementation | None = None,
         *,
         compiled: CompiledFunctions | None = None,

@@ -14,12 +14,11 @@ from ..algebra.scalar import load, num_lanes
 from ..compiling import generic
 from ..errors import ModelError
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value import checks
 from ..value.stage import Stage
 from ._history import History
 from ._samples import MISSING, NEWEST, OLDEST, PARTS, SAMPLE, find_value, keep_sample
-from .base import Measure, NotCompiled, check_measure
+from .base import Joined, Measure, NotCompiled, check_measure
 from .memory import Memory
 from .program import Program
 from .routines import by_address
@@ -100,7 +99,7 @@ class Delay(Memory):
     """
 
     def __init__(
-        self, subsystem: Subsystem | None, source: Measure, delay: float, *, max_samples: int = 512, name: str | None = None
+        self, subsystem: Joined, source: Measure, delay: float, *, max_samples: int = 512, name: str | None = None
     ) -> None:
         self.source: Measure = check_measure("Delay", source)
         self._delay = checks.positive("the delay of a Delay", delay)

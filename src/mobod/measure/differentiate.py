@@ -14,10 +14,9 @@ from ..algebra.arrays import Array
 from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import generic
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.checks import flag
 from ..value.stage import Stage
-from .base import Measure, NotCompiled, check_measure, fewest
+from .base import Joined, Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
 from .program import Program
 from .routines import by_address, result
@@ -102,7 +101,7 @@ class Differentiate(Memory):
     2.0
     """
 
-    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, operand: Measure, *, name: str | None = None) -> None:
         self.operand: Measure = check_measure("Differentiate", operand)
         self._force_approximation = False
         super().__init__(subsystem, operand.shape, name=name)

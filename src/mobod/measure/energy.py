@@ -8,10 +8,9 @@ from ..algebra.scalar import store
 from ..compiling import generic
 from ..force import dispatch as forces
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..tree import momentum
 from ..value.stage import Stage
-from .base import Measure, NotCompiled
+from .base import Joined, Measure, NotCompiled
 from .program import Program
 from .routines import by_address
 
@@ -45,7 +44,7 @@ class Energy(Measure):
     -17.964
     """
 
-    def __init__(self, subsystem: Subsystem | None, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, *, name: str | None = None) -> None:
         super().__init__(subsystem, name=name)
 
     def _calc(self, state: State, deriv_order: int) -> Any:

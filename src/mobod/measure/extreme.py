@@ -16,9 +16,8 @@ from ..algebra.arrays import Array
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import generic
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.stage import Stage
-from .base import Measure, NotCompiled, check_measure, fewest
+from .base import Joined, Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
 from .program import Program
 from .routines import by_address, result
@@ -126,7 +125,7 @@ class Extreme(Memory):
 
     def __init__(
         self,
-        subsystem: Subsystem | None,
+        subsystem: Joined,
         operand: Measure,
         operation: _Operation = _Operation.MAX_ABS,
         *,
@@ -275,7 +274,7 @@ class Maximum(Extreme):
     True
     """
 
-    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, operand: Measure, *, name: str | None = None) -> None:
         super().__init__(subsystem, operand, _Operation.MAXIMUM, name=name)
 
 
@@ -296,7 +295,7 @@ class Minimum(Extreme):
     True
     """
 
-    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, operand: Measure, *, name: str | None = None) -> None:
         super().__init__(subsystem, operand, _Operation.MINIMUM, name=name)
 
 
@@ -317,7 +316,7 @@ class MaxAbs(Extreme):
     True
     """
 
-    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, operand: Measure, *, name: str | None = None) -> None:
         super().__init__(subsystem, operand, _Operation.MAX_ABS, name=name)
 
 
@@ -338,7 +337,7 @@ class MinAbs(Extreme):
     True
     """
 
-    def __init__(self, subsystem: Subsystem | None, operand: Measure, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, operand: Measure, *, name: str | None = None) -> None:
         super().__init__(subsystem, operand, _Operation.MIN_ABS, name=name)
 
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy.typing as npt
 
 from ..value.stage import Stage
+from .base import Joined
 from .custom import Custom, CustomImplementation
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ..state.subsystem import Subsystem
 
     #: A function of the state.
     OfState = Callable[[State], npt.ArrayLike]
@@ -57,7 +57,7 @@ class Function(Custom):
 
     def __init__(
         self,
-        subsystem: Subsystem | None,
+        subsystem: Joined,
         function: OfState,
         stage: Stage,
         derivatives: Sequence[tuple[OfState, Stage]] = (),

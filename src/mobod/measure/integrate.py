@@ -15,10 +15,9 @@ from ..compiling import generic
 from ..errors import ModelError
 from ..function.base import UNLIMITED
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.stage import Stage
 from . import _store
-from .base import Measure, NotCompiled, Shape, check_measure, check_shape, fewest, same_shape, walk
+from .base import Joined, Measure, NotCompiled, Shape, check_measure, check_shape, fewest, same_shape, walk
 from .program import Program
 from .routines import by_address, result
 
@@ -99,7 +98,7 @@ class Integrate(Measure):
 
     def __init__(
         self,
-        subsystem: Subsystem | None,
+        subsystem: Joined,
         derivative: Measure | None = None,
         initial_condition: Measure | None = None,
         *,

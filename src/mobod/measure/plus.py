@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from ..algebra.scalar import store
 from ..compiling import generic
 from ..value.stage import Stage
-from .base import Measure, fewest, same_shape
+from .base import Joined, Measure, fewest, same_shape
 from .routines import by_address, number, result
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ..state.subsystem import Subsystem
     from .program import Program
 
 
@@ -65,7 +64,7 @@ class Plus(Measure):
     1.4
     """
 
-    def __init__(self, subsystem: Subsystem | None, left: Measure, right: Measure, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, left: Measure, right: Measure, *, name: str | None = None) -> None:
         shape = same_shape(type(self).__name__, left, right)
         self.left, self.right = left, right
         super().__init__(subsystem, shape, name=name)

@@ -10,11 +10,10 @@ import numpy.typing as npt
 from ..errors import StageError
 from ..state.resources import CacheEntry
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.checks import flag
 from ..value.stage import Stage
 from . import _store
-from .base import Measure, check_shape
+from .base import Joined, Measure, check_shape
 
 
 class Result(Measure):
@@ -50,7 +49,7 @@ class Result(Measure):
 
     def __init__(
         self,
-        subsystem: Subsystem | None,
+        subsystem: Joined,
         depends_on: Stage,
         invalidated: Stage | None = None,
         *,

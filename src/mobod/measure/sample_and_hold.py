@@ -14,10 +14,9 @@ from ..algebra.arrays import Array
 from ..algebra.scalar import load, load_lane, num_lanes, store, store_lane, where, zero
 from ..compiling import generic
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.checks import positive
 from ..value.stage import Stage
-from .base import Measure, NotCompiled, check_measure
+from .base import Joined, Measure, NotCompiled, check_measure
 from .memory import Memory
 from .program import Program
 from .routines import by_address, result
@@ -110,9 +109,7 @@ class SampleAndHold(Memory):
 
     _invalidates: ClassVar[Stage] = Stage.POSITION
 
-    def __init__(
-        self, subsystem: Subsystem | None, source: Measure, period: float | None = None, *, name: str | None = None
-    ) -> None:
+    def __init__(self, subsystem: Joined, source: Measure, period: float | None = None, *, name: str | None = None) -> None:
         self.source: Measure = check_measure("SampleAndHold", source)
         self.period = None if period is None else positive("the period of a SampleAndHold", period)
         super().__init__(subsystem, source.shape, name=name)

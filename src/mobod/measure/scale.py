@@ -11,12 +11,11 @@ from ..algebra.scalar import store
 from ..compiling import generic
 from ..value import checks
 from ..value.stage import Stage
-from .base import Measure, check_measure, fewest
+from .base import Joined, Measure, check_measure, fewest
 from .routines import by_address, number, result
 
 if TYPE_CHECKING:
     from ..state.state import State
-    from ..state.subsystem import Subsystem
     from .program import Program
 
 
@@ -62,7 +61,7 @@ class Scale(Measure):
     4.0
     """
 
-    def __init__(self, subsystem: Subsystem | None, factor: float, operand: Measure, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined, factor: float, operand: Measure, *, name: str | None = None) -> None:
         self.factor = checks.finite("the factor of a Scale", factor)
         self.operand = check_measure("Scale", operand)
         super().__init__(subsystem, operand.shape, name=name)

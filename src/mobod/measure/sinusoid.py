@@ -15,10 +15,9 @@ from ..algebra.scalar import load, sincos, store
 from ..compiling import generic
 from ..errors import ModelError
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.checks import numbers
 from ..value.stage import Stage
-from .base import Measure, check_shape
+from .base import Joined, Measure, check_shape
 from .program import Program
 from .routines import by_address, number
 
@@ -72,7 +71,7 @@ class Sinusoid(Measure):
 
     def __init__(
         self,
-        subsystem: Subsystem | None,
+        subsystem: Joined,
         amplitude: npt.ArrayLike,
         frequency: npt.ArrayLike,
         phase: npt.ArrayLike = 0.0,

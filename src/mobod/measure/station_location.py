@@ -15,10 +15,9 @@ from ..algebra.scalar import store
 from ..compiling import generic
 from ..mobilizer.base import MobilizedBody
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value import checks
 from ..value.stage import Stage
-from .base import Measure
+from .base import Joined, Measure
 from .coordinate import _checked_body
 from .program import Program
 from .routines import by_address, number
@@ -78,7 +77,7 @@ class StationLocation(Measure):
 
     def __init__(
         self,
-        subsystem: Subsystem | None,
+        subsystem: Joined,
         mobod: MobilizedBody,
         station: npt.ArrayLike = (0.0, 0.0, 0.0),
         *,

@@ -11,9 +11,8 @@ from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..function.base import UNLIMITED
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value.stage import Stage
-from .base import Measure
+from .base import Joined, Measure
 from .program import Program
 from .routines import by_address
 
@@ -49,7 +48,7 @@ class Time(Measure):
     0.0
     """
 
-    def __init__(self, subsystem: Subsystem | None = None, *, name: str | None = None) -> None:
+    def __init__(self, subsystem: Joined = None, *, name: str | None = None) -> None:
         super().__init__(subsystem, name=name)
 
     def _calc(self, state: State, deriv_order: int) -> Any:

@@ -13,11 +13,10 @@ import numpy.typing as npt
 from ..function.base import UNLIMITED
 from ..state.of_each import Present, Rows, of_each
 from ..state.state import State
-from ..state.subsystem import Subsystem
 from ..value import rows
 from ..value.stage import Stage
 from . import _store
-from .base import Measure, check_shape
+from .base import Joined, Measure, check_shape
 
 
 def _values_of_each(variable: Variable, template: State, values: Any, present: Present) -> Rows | None:
@@ -57,9 +56,7 @@ class Variable(Measure):
     0.75
     """
 
-    def __init__(
-        self, subsystem: Subsystem | None, invalidates: Stage, default_value: npt.ArrayLike, *, name: str | None = None
-    ) -> None:
+    def __init__(self, subsystem: Joined, invalidates: Stage, default_value: npt.ArrayLike, *, name: str | None = None) -> None:
         self._invalidates = _variable_stage(invalidates)
         self._place = -1
         super().__init__(subsystem, check_shape(np.shape(default_value), "a Variable"), default=default_value, name=name)

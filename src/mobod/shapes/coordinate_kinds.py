@@ -42,6 +42,33 @@ def unit_of(kind: str, units: Sequence[str]) -> str:
     return "/".join([" ".join(above) or "rad", *below])
 
 
+#: Words that units of parameters are made of, and of which powers of mass, length, time and angle they are.
+_WORDS = {
+    **{"mass": (1, 0, 0, 0), "length": (0, 1, 0, 0), "time": (0, 0, 1, 0), "angle": (0, 0, 0, 1)},
+    **{"force": (1, 1, -2, 0), "torque": (1, 2, -2, 0), "velocity": (0, 1, -1, 0), "1": (0, 0, 0, 0)},
+}
+_SI_WORDS = {"force": "N", "torque": "N m"}
+_RAISED = ("", "", "\N{SUPERSCRIPT TWO}", "\N{SUPERSCRIPT THREE}", "\N{SUPERSCRIPT FOUR}", "\N{SUPERSCRIPT FIVE}")
+
+
+def unit_of_words(words: str, units: Sequence[str]) -> str:
+    """The unit of what parameters say of theirs, such as ``force*time/length``; nothing where it is of other words."""
+    name, powers = "", np.zeros(4, int)
+    for k, one in enumerate(words.replace("/", " /").replace("*", " ").split()):
+        word, _, power = one.lstrip("/").partition("^")
+        if word not in _WORDS or not (power or "1").isdigit():
+            return ""
+        if k == 0 and not power and word in _SI_WORDS and tuple(units) == ("kg", "m", "s"):
+            name = _SI_WORDS[word]
+        else:
+            powers += int(power or 1) * (-1 if one.startswith("/") else 1) * np.array(_WORDS[word])
+    above, below = [name] if name else [], []
+    for unit, count in zip((*units, "rad"), powers.tolist(), strict=True):
+        if count:
+            (above if count > 0 else below).append(unit + _RAISED[abs(count)])
+    return "/".join([" ".join(above) or "1", *below]) if above or below else ""
+
+
 def described(kind: str, units: Sequence[str] | None) -> str:
     """A kind with its unit, if there are any: ``force (N)``."""
     return kind if units is None else f"{kind} ({unit_of(kind, units)})"

@@ -243,7 +243,7 @@ class Viewer(Page):
 
     def _add_parameter(self, one: ParameterSlider) -> Any:
         slider = self._server.gui.add_slider(
-            one.name, min=one.low, max=one.high, step=one.step, initial_value=one.shown(self._state)
+            one.label(self._units), min=one.low, max=one.high, step=one.step, initial_value=one.shown(self._state)
         )
 
         def moved(event: Any) -> None:

@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..derivative import settings
+from ..shapes.coordinate_kinds import is_angle, turns, unit_of_words
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value import checks
+from ..value.stage import Stage
 
 _STEPS = 200.0
+#: Of words for both, those of an angle, and of a length.
+_GENERAL = {
+    "angle or length": ("angle", "length"),
+    "generalized force": ("torque", "force"),
+    r" by generalized speed(\^\d)?": (r"*time\1/angle\1", r"*time\1/length\1"),
+    " by coordinate": ("/angle", "/length"),
+}
 
 
 class ParameterSlider:
@@ -27,13 +37,21 @@ class ParameterSlider:
         The same without that.
     low, high : float
     step : float
+    unit : str
+        In words, ``force/length``, or nothing.
     """
 
     def __init__(self, setting: settings.Setting, i: int, value: float, ends: tuple[float, float] | None) -> None:
         self.name, self.setting, self._setting, self._i = setting.names[i], setting.name, setting, i
         low, high = _around(value) if ends is None else ends
         self.low, self.high = min(low, value), max(high, value)
+        self.unit = ""
         self.step = 10.0 ** math.floor(math.log10((self.high - self.low) / _STEPS))
+
+    def label(self, units: Sequence[str] | None) -> str:
+        """Its name, with its unit of those of mass, length and time."""
+        unit = unit_of_words(self.unit, units) if units else ""
+        return f"{self.name} ({unit})" if unit else self.name
 
     def read(self, state: State) -> float:
         """Its value in a state."""
@@ -81,8 +99,25 @@ def list_parameters(system: MultibodySystem, state: State, parameters: Any) -> l
         if any(one.setting == setting.name for one in found):
             raise ValueError(f"the parameter {setting.name!r} is there twice; one slider is enough")
         values = setting.values(state)
-        found += [ParameterSlider(setting, i, float(np.float64(x)), pair) for i, x in enumerate(values) if math.isfinite(x)]
+        units = _words(setting, state, len(values))
+        for i, x in enumerate(values):
+            if math.isfinite(x):
+                found.append(ParameterSlider(setting, i, float(np.float64(x)), pair))
+                found[-1].unit = units[i]
     return found
+
+
+def _words(setting: settings.Setting, state: State, n: int) -> list[str]:
+    """The units of a setting's n numbers, in words: of a coordinate's by what the coordinate is."""
+    words, which = setting.unit, getattr(setting.element, "get_which_q", getattr(setting.element, "get_which_u", None))
+    if which is not None:
+        mobod: Any = setting.element.get_mobilized_body()  # type: ignore[attr-defined]
+        at = mobod.realized(state, Stage.POSITION)
+        turning = is_angle(mobod, at, which()) if hasattr(setting.element, "get_which_q") else turns(mobod, at, which())
+        for general, (of_angle, of_length) in _GENERAL.items():
+            words = re.sub(general, of_angle if turning else of_length, words)
+    several = words.split(", ")
+    return [several[i * len(several) // n] for i in range(n)]
 
 
 def _numbers(system: Any) -> list[str]:
