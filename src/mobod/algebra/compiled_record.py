@@ -92,11 +92,12 @@ def _align_stack(builder: Any) -> None:
 
 
 def _define_attach(function: Any, record_type: Any) -> None:
-    @primitive(function, types.voidptr, result=record_type)
+    @primitive(function, (types.voidptr, types.int64), result=record_type)
     def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         if record_type.scalar != types.float64:
             _align_stack(builder)
-        return builder.bitcast(args[0], I64.as_pointer())
+        to_pointer = builder.inttoptr if sig.args[0] == types.int64 else builder.bitcast
+        return to_pointer(args[0], I64.as_pointer())
 
 
 for _ndim, _scalar in enumerate(("state", "lanes", "duals", "varied", "seeded", "twice"), 1):

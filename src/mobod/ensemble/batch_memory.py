@@ -61,8 +61,10 @@ def _take_rings(model: Any, lane: int, memory: Any, s: int) -> None:
         capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
         at = model.control_size + counts
         first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
-        for k in range(first, end):
-            place = row + width * (k % capacity)
+        k = first % capacity  # once a ring: dividing takes as long as copying a sample
+        for _ in range(first, end):
+            place = row + width * k
+            k = k + 1 if k + 1 < capacity else 0
             for c in range(width):
                 store_lane(model.measure_history, place + c, 0, lane, memory[s, base + place + c])
 
@@ -76,8 +78,10 @@ def _put_rings(model: Any, lane: int, memory: Any, s: int) -> None:
         capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
         at = model.control_size + counts
         first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
-        for k in range(first, end):
-            place = row + width * (k % capacity)
+        k = first % capacity  # once a ring: dividing takes as long as copying a sample
+        for _ in range(first, end):
+            place = row + width * k
+            k = k + 1 if k + 1 < capacity else 0
             for c in range(width):
                 memory[s, base + place + c] = load_lane(model.measure_history, place + c, 0, lane)
 

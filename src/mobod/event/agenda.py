@@ -169,7 +169,7 @@ class Agenda:
         ids: dict[int, list[int]] = {}
         for one in which:
             if one.form is (EventReporter if reports else EventHandler):
-                if all(one.owner is not other for other, _ in calls):  # contacts have many witnesses
+                if not calls or all(one.owner is not other for other, _ in calls):  # contacts have many witnesses
                     calls.append(self._call_of(one.owner))
             elif one.form is None:
                 known = id(one.owner) in ids

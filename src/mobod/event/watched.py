@@ -80,8 +80,8 @@ class Found:
 
 def found_of(low: float, high: float, watched: Sequence[Watched], crossed: Sequence[float]) -> Found:
     """The events of those that have risen, 1 in *crossed*, or fallen, -1, in a window of time."""
-    which = [(one, sign > 0.0) for one, sign in zip(watched, crossed, strict=False) if sign != 0.0]
-    return Found(low, high, [one for one, _ in which], [rising for _, rising in which])
+    which = [k for k, sign in enumerate(crossed) if sign != 0.0]
+    return Found(low, high, [watched[k] for k in which], [crossed[k] > 0.0 for k in which])
 
 
 def is_compiled(owner: Any) -> bool:

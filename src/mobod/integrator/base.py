@@ -8,6 +8,7 @@ attempt; see `stepping.loop` for the algorithm. `BDF` steps from Python.
 from __future__ import annotations
 
 import functools
+import math
 import time as _clock
 import warnings
 from collections.abc import Callable, Sequence
@@ -509,7 +510,7 @@ class Integrator(Sealed):
         assert state is not None
         counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
         counts[rk.RELAXES] = len(state.z_values) > 0
-        counts[rk.QUATERNIONS] = np.count_nonzero(state.tree.fields["has_quaternion"]) > 0
+        counts[rk.QUATERNIONS] = len(state.tree.quaternions) > 0
         counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
         if self._runs_compiled:
             counts[rk.ROUTINE] = advance.address() if self.held is None else self._holding(self.held)
@@ -592,7 +593,7 @@ class Integrator(Sealed):
 
     def aim_at(self, end: float) -> None:
         """Set the end of the run: no step may be shorter than the resolution of time there."""
-        resolved = _RESOLUTION * abs(end) if np.isfinite(end) else 0.0
+        resolved = _RESOLUTION * abs(end) if math.isfinite(end) else 0.0
         self.control[rk.MIN_STEP] = max(self.min_step_size or 0.0, resolved)
 
     def advance(self, times: Array, results: Array, energies: Array, limit: int) -> int:

@@ -209,7 +209,7 @@ class Watch:
         self._bounds = self._bounds_at(state)
 
     def _bounds_at(self, state: State) -> list[tuple[float, float]]:
-        return [one.bound(state) for one in self.watched if one.bound is not None]
+        return [] if not self._has_knots else [one.bound(state) for one in self.watched if one.bound is not None]
 
     def can_enter_loop(self, time: float) -> bool:
         """True if all witnesses are known at a time, at which steps begin, and the loop can look at them from there."""

@@ -67,7 +67,7 @@ def callback_of(one: Custom, order: int, stage: Stage) -> Callback:
         found = values_at(pointer, "measure_values", LANES * (out + size))
         for lane in lender.busy():
             try:
-                values = numbers(lender.lend_at(lane, needed))
+                values = numbers(lender.lend(lane, 0.0, needed))
             except Exception as error:  # of one state, which ends alone
                 lender.raised(lane, error)
                 values = [math.nan] * size

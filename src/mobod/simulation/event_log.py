@@ -93,7 +93,7 @@ class EventLog:
 
     def add_found(self, found: Found, reporters: bool, account: Account | None = None) -> None:
         """Add the witnesses that have changed sign, of reporters or of others; the first of an owner has its energy."""
-        energies = {id(owner): energy for owner, energy, _ in (() if account is None else account.entries)}
+        energies = {} if account is None else {id(owner): energy for owner, energy, _ in account.entries}
         for one, rising in zip(found.which, found.rising, strict=True):
             if (one.form is EventReporter) is reporters:
                 energy = energies.pop(id(one.owner), 0.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Callable
@@ -331,8 +332,8 @@ class TimeStepper(Sealed):
         final = self._integrator.final_time
         self._leave_quick()
         self._integrator.counts[rk.NO_INTERPOLATION] = not self._integrator.allow_interpolation
-        if not (np.isfinite(time) or (time == np.inf and final is not None)):
-            also = "; set a final_time of the integrator to step to the end" if time == np.inf else ""
+        if not (math.isfinite(time) or (time == _NEVER and final is not None)):
+            also = "; set a final_time of the integrator to step to the end" if time == _NEVER else ""
             raise ValueError(f"the time to step to has to be finite, got {time}{also}")
         if time < state.time:
             raise ValueError(f"the state is at time {state.time}, beyond {time}; initialize anew to go back")

@@ -127,7 +127,7 @@ class Storage(HidesInner):
     @property
     def is_constrained(self) -> bool:
         """True if some constraint is enabled."""
-        return bool(np.count_nonzero(self.field("constraint_enabled")))
+        return self.tree.counts["nc"] > 0 and bool(np.count_nonzero(self.field("constraint_enabled")))
 
     @property
     def has_locks(self) -> bool:

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ...algebra.arrays import Array
-from ...algebra.record import LANES, attach, call_routine, values_at
+from ...algebra.pointers import block_of, numbers1, numbers2
+from ...algebra.record import LANES, address_of, attach_lanes, attach_state, call_routine, values_at
 from ...algebra.scalar import load, load_lane, store, store_lane
 from ...compiling import Callback, compiled, keep_refusal, lend_lanes, lender_at
 from ...errors import ModelError
@@ -33,14 +34,14 @@ _DIFFERENCE, _FIRST_DIFFERENCE = 1e-4, 1e-7
 
 
 @compiled
-def take_lane(
-    block: Any, single_block: Any, own: Any, own_of_single: Any, memory: Any, lane: int, address: int, back: float
-) -> int:
+def take_lane(block: int, single_block: int, arrays: int, lane: int, address: int, back: float) -> int:
     """Copy a lane's time, y and memory, or y shortly before along its rates, to a record of one state; kinematics, no forces.
 
-    *memory* is a row of `batch_memory`, for nothing else.
+    Blocks, that of the `Lender`'s *arrays* too, are given by their addresses: Python takes as long to look at an array as the
+    kernel for a few bodies. Nothing here depends on whether the lanes have parameters of their own.
     """
-    model, single = attach(block), attach(single_block)
+    model, single = attach_lanes(block), attach_state(single_block)
+    own, own_of_single, memory = numbers2(arrays, 0), numbers1(arrays, 1), numbers2(arrays, 2)
     for i in range(own.shape[0]):
         own_of_single[i] = own[i, lane]
     store(single.time, 0, 0, load_lane(model.time, 0, 0, lane) - back)
@@ -62,9 +63,9 @@ def take_lane(
 
 
 @compiled
-def add_forces(block: Any, single_block: Any, lane: int) -> int:
-    """Add the forces of a record of one state to those of a lane."""
-    model, single = attach(block), attach(single_block)
+def add_forces(block: int, single_block: int, lane: int) -> int:
+    """Add the forces of a record of one state to those of a lane; blocks are given by their addresses."""
+    model, single = attach_lanes(block), attach_state(single_block)
     for b in range(single.nb):
         for k in range(6):
             store_lane(model.body_forces, b, k, lane, load_lane(model.body_forces, b, k, lane) + load(single.body_forces, b, k))
@@ -105,47 +106,48 @@ class Lender:
         held: bool,
     ) -> None:
         memory = np.zeros((1, sum(getattr(single.record, name).size for name in IN_ROWS)))
-        self._record, self.single, self._own, self._held = record, single, (*own, memory), held
+        self._record, self.single, self._held = record, single, held
         #: Of the single state's block.
-        self.address = single.block.ctypes.data
+        self.address = address_of(single.block)
         self._control, self._lanes, self._marks = control, lanes, marks
-        self._routine, self._varies = advance.address(), len(own[1]) > 0
-        self._blocks = record.block, single.block
+        self._varies = len(own[1]) > 0
+        #: The lanes' own parameters, where the single state has its, and a row of `batch_memory`; with their block.
+        self._arrays = *own, memory
+        self._words = block_of(self._arrays)
+        self._block, self._words_at = address_of(record.block), address_of(self._words)
+        self._routine = advance.address()
         self._take: Callable[..., Any] | None = None
         self._add: Callable[..., Any] | None = None
-        lend_lanes(record.block.ctypes.data, self)
+        #: Where values and rates of witnesses go.
+        self._found = values_at(self._block, "witness_values", 2 * LANES)
+        lend_lanes(self._block, self)
 
     def busy(self) -> list[int]:
         """The lanes that have states."""
         return [lane for lane, i in enumerate(self._lanes[rk.STATE].tolist()) if i >= 0]
 
-    def lend(self, lane: int, back: float = 0.0) -> State:
-        """The state of a lane, at VELOCITY; its forces are zero."""
+    def lend(self, lane: int, back: float = 0.0, stage: int = VELOCITY) -> State:
+        """The state of a lane, or shortly before, at VELOCITY or a *stage* above; its forces are zero."""
         state, take = self.single, self._take
         if take is None:
-            take = self._take = take_lane.code_for(*self._blocks, *self._own, 0, self._routine, 0.0)
-        take(*self._blocks, *self._own, lane, self._routine, back)
+            take = self._take = take_lane.code_for(self._block, self.address, self._words_at, 0, self._routine, 0.0)
+        take(self._block, self.address, self._words_at, lane, self._routine, back)
         state.stage_number, state.valid = VELOCITY, _AT_VELOCITY
         if state.resources is not None:
             state.resources.versions[Stage.TIME] += 1
         if self._varies:
             state.force_cache.clear()
-        return state
-
-    def lend_at(self, lane: int, stage: Stage, back: float = 0.0) -> State:
-        """The state of a lane, realized to a *stage*, VELOCITY or above."""
-        state = self.lend(lane, back)
         if stage > VELOCITY:
             if self._held:
-                raise ModelError(f"Stage.{stage.name} is not known to Python in lanes where forces are held")
-            state.system.realize(state, stage)
+                raise ModelError(f"Stage.{Stage(stage).name} is not known to Python in lanes where forces are held")
+            state.system.realize(state, Stage(stage))
         return state
 
     def add_forces(self, lane: int) -> None:
         """Add the forces that a state has been given to those of its lane."""
         if self._add is None:
-            self._add = add_forces.code_for(*self._blocks, 0)
-        self._add(*self._blocks, lane)
+            self._add = add_forces.code_for(self._block, self.address, 0)
+        self._add(self._block, self.address, lane)
 
     def raised(self, lane: int, error: Exception) -> None:
         """A part in Python has raised an error: where that does not say that there is no result here, the run goes on alone."""
@@ -160,26 +162,23 @@ class Lender:
     def look(self, one: Watched) -> None:
         """Write a witness's value and rate, of lanes that are marked; NaN where the run has to go on alone."""
         sizes, wanted = self._control[rk.SIZE, 0].tolist(), self._marks[layout.LOOKS, 0].tolist()
-        found = values_at(self._record.block.ctypes.data, "witness_values", 2 * LANES)
+        found, lend, ask, stage = self._found, self.lend, one.value, one.stage
         for lane in self.busy():
             if wanted[lane] == 0.0:
                 continue
-            value = rate = np.nan
+            value = rate = _UNKNOWN
             try:
-                back = (_DIFFERENCE * sizes[lane] or _FIRST_DIFFERENCE) if wanted[lane] > 1.0 else 0.0
-                value, rate = self._value_and_rate(one, lane, back)
+                state = lend(lane, 0.0, stage)
+                now = _float(one, ask(state))
+                if wanted[lane] > 1.0 and one.rate is not None:
+                    rate = one.rate(state)
+                elif wanted[lane] > 1.0:
+                    back = _DIFFERENCE * sizes[lane] or _FIRST_DIFFERENCE
+                    rate = (now - _float(one, ask(lend(lane, back, stage)))) / back
+                value = now
             except Exception:  # the run alone asks again, and tells
-                value = np.nan
+                rate = _UNKNOWN
             found[lane], found[LANES + lane] = value, rate
-
-    def _value_and_rate(self, one: Watched, lane: int, back: float) -> tuple[float, float]:
-        state = self.lend_at(lane, one.stage)
-        value = _float(one, state)
-        if back == 0.0:
-            return value, np.nan
-        if one.rate is not None:
-            return value, one.rate(state)
-        return value, (value - _float(one, self.lend_at(lane, one.stage, back))) / back
 
 
 def watching(watched: Sequence[Watched]) -> Callback:
@@ -196,9 +195,8 @@ def watching(watched: Sequence[Watched]) -> Callback:
     return Callback(compute, fail)
 
 
-def _float(one: Watched, state: State) -> float:
-    value = one.value(state)
-    return value if isinstance(value, float) else one_number(repr(one.name), value)
+def _float(one: Watched, value: Any) -> float:
+    return value if type(value) is float else one_number(repr(one.name), value)
 
 
-_AT_VELOCITY = KINEMATICS | unchanged_bit(Stage.DYNAMICS)
+_AT_VELOCITY, _UNKNOWN = KINEMATICS | unchanged_bit(Stage.DYNAMICS), float("nan")
