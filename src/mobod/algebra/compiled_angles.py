@@ -5,36 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from numba.core import types
-from numba.extending import intrinsic, overload
+from numba.extending import overload
 
 from ..compiling.engine import OPTIONS
 from . import angles, scalar
+from .beside import put_beside, row_beside
 from .compiled_record import Rows
-from .lanes import VECTOR, lanes
-
-
-def _eight(builder: Any, rows: Any, first: Any) -> Any:
-    return builder.bitcast(builder.gep(rows, [first], inbounds=True), VECTOR.as_pointer())
-
-
-def _load(typing_context: Any, rows: Any, first: Any) -> Any:
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.load(_eight(builder, *args), align=8)
-
-    return lanes(rows, first), lower
-
-
-def _store(typing_context: Any, rows: Any, first: Any, value: Any) -> Any:
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        builder.store(args[2], _eight(builder, *args[:2]), align=8)
-        return context.get_dummy_value()
-
-    return types.void(rows, first, value), lower
-
-
-#: Eight rows of a field of one column, as lanes, and back.
-_load_eight: Any = intrinsic(_load)
-_store_eight: Any = intrinsic(_store)
 
 
 def _of_one_state(field: Any) -> bool:
@@ -47,9 +23,9 @@ def _prepare(angles: Any, first: Any, sines: Any, cosines: Any) -> Any:
         return lambda angles, first, sines, cosines: None
 
     def implementation(angles: Any, first: Any, sines: Any, cosines: Any) -> None:
-        s, c = scalar.sincos(_load_eight(angles, first))
-        _store_eight(sines, first, s)
-        _store_eight(cosines, first, c)
+        s, c = scalar.sincos(row_beside(angles, first))
+        put_beside(sines, first, s)
+        put_beside(cosines, first, c)
 
     return implementation
 

@@ -27,8 +27,8 @@ from numba.extending import lower_builtin, lower_getattr, models, overload, regi
 
 from ..compiling.engine import OPTIONS
 from . import dual, scalar
-from .compiled_primitive import primitive, same
-from .lanes import VECTOR, WIDTH, Lanes, Mask, as_number, lanes, lower_any_not_finite, mask, splat
+from .compiled_primitive import held_as, primitive, same
+from .lanes import COMPARISONS, VECTOR, WIDTH, Lanes, Mask, as_number, lanes, lower_any_not_finite, mask, splat
 
 MOST = 8  # tangents
 EXACT = ("contract",)
@@ -52,10 +52,7 @@ class Tangents(types.Type):
         super().__init__(name=f"Tangents({component}, {n})")
 
 
-@register_model(Tangents)
-class _TangentsModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, tangents_type(fe_type.component, fe_type.n))
+held_as(Tangents, lambda tangents: tangents_type(tangents.component, tangents.n))
 
 
 @register_model(DualType)
@@ -324,14 +321,7 @@ def _define_comparison(function: Any, symbol: str) -> None:
     _for_pairs(function, lowered)
 
 
-for _operator, _symbol in (
-    (operator.lt, "<"),
-    (operator.le, "<="),
-    (operator.gt, ">"),
-    (operator.ge, ">="),
-    (operator.eq, "=="),
-    (operator.ne, "!="),
-):
+for _operator, _symbol in COMPARISONS.items():
     _define_comparison(_operator, _symbol)
 
 

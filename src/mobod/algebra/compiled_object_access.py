@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 from llvmlite import binding as llvm, ir
 from numba.core import cgutils, types
-from numba.extending import models, register_model
 from numba.np.arrayobj import populate_array
 
 from . import mirrors, object_access, object_layout
 from .compiled_dual import dual8
-from .compiled_primitive import primitive
+from .compiled_primitive import held_as, primitive
 from .compiled_record import RecordType, Rows, _align_stack as align_stack
 from .lanes import I64
 from .object_layout import DATA, DESCRIPTION, ITEMS, LENGTHS, NUMBER_OF_DIMENSIONS, STRIDES, TYPE
@@ -56,10 +55,7 @@ class Object(types.Type):
 _object = Object()
 
 
-@register_model(Object)
-class _ObjectModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, I64)
+held_as(Object, I64)
 
 
 def _read(builder: Any, address: Any, offset: int, kind: Any = I64) -> Any:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 from itertools import product
 from typing import Any
 
+from llvmlite import ir
 from numba.core import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin
+from numba.extending import lower_builtin, models, register_model
 
 #: Arguments of these kinds are taken as one type of Numba's; those of others stay what they are.
 _TAKEN_AS = {types.Integer: types.int64, types.Float: types.float64, types.Boolean: types.boolean}
@@ -62,3 +63,12 @@ def _taken(given: Any, kinds: tuple[Any, ...]) -> Any:
 def same(one: Any) -> Any:
     """The result of a primitive that has the type of its only argument."""
     return one
+
+
+def held_as(kind: Any, llvm: Any) -> None:
+    """Let values of a Numba type be of one type of LLVM, or of the one that *llvm* gives for it."""
+
+    @register_model(kind)
+    class _Model(models.PrimitiveModel):
+        def __init__(self, dmm: Any, fe_type: Any) -> None:
+            super().__init__(dmm, fe_type, llvm if isinstance(llvm, ir.Type) else llvm(fe_type))

@@ -13,11 +13,11 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AttributeTemplate, infer_getattr, signature
-from numba.extending import lower_getattr_generic, models, register_model
+from numba.extending import lower_getattr_generic
 
 from . import record, scalar
 from .compiled_dual import DualType, dual8, gathered, join, lift, split, tangent, tangents_type, twice8
-from .compiled_primitive import primitive, same
+from .compiled_primitive import held_as, primitive, same
 from .lanes import I64, VECTOR, WIDTH, Lanes, lanes
 
 
@@ -37,18 +37,8 @@ class RecordType(types.Type):
         super().__init__(name=f"Record({scalar_type}{', own' if own else ''})")
 
 
-@register_model(Rows)
-class _RowsModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, I64.as_pointer() if fe_type.what == "index" else ir.DoubleType().as_pointer())
-
-
-@register_model(RecordType)
-class _RecordModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, I64.as_pointer())
-
-
+held_as(Rows, lambda rows: (I64 if rows.what == "index" else ir.DoubleType()).as_pointer())
+held_as(RecordType, I64.as_pointer())
 #: The type of a record by the dimensions of its block, and the scalar of an array by its own.
 _OF_BLOCK = {
     1: RecordType(types.float64),

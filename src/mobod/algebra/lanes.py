@@ -18,11 +18,11 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.errors import TypingError
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
-from numba.extending import lower_builtin, models, overload, register_model
+from numba.extending import lower_builtin, overload
 
 from ..compiling.engine import OPTIONS
 from . import record, scalar
-from .compiled_primitive import primitive, same
+from .compiled_primitive import held_as, primitive, same
 
 WIDTH = record.LANES
 VECTOR = ir.VectorType(ir.DoubleType(), WIDTH)
@@ -49,18 +49,8 @@ lanes, mask = Lanes(), Mask()
 _NUMBER = types.Float, Lanes
 
 
-@register_model(Lanes)
-class _LanesModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, VECTOR)
-
-
-@register_model(Mask)
-class _MaskModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, BOOLS)
-
-
+held_as(Lanes, VECTOR)
+held_as(Mask, BOOLS)
 # ---------------------------------------------------------------------------------------------- small builders
 
 
@@ -101,55 +91,38 @@ def _common(args: Any) -> Any:
 # ---------------------------------------------------------------------------------------------- arithmetic
 
 
-def _define_binary(function: Any, instruction: str) -> None:
+def _define_of_two(function: Any, result: Any, operate: Any) -> None:
     @infer_global(function)
     class _Typing(AbstractTemplate):
         def generic(self, args: Any, kws: Any) -> Any:
             common = _common(args)
-            return signature(lanes, *common[0]) if common and common[1] and len(args) == 2 else None
+            return signature(result, *common[0]) if common and common[1] and len(args) == 2 else None
 
     def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
-        return getattr(builder, instruction)(a, b, flags=("contract",))
+        return operate(builder, *(as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)))
 
     for kinds in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
         lower_builtin(function, *kinds)(lower)
 
 
-for _operator, _instruction in (
-    (operator.add, "fadd"),
-    (operator.sub, "fsub"),
-    (operator.mul, "fmul"),
-    (operator.truediv, "fdiv"),
-):
-    _define_binary(_operator, _instruction)
+def _arithmetic(instruction: str) -> Any:
+    return lambda builder, a, b: getattr(builder, instruction)(a, b, flags=("contract",))
 
 
-def _define_comparison(function: Any, symbol: str) -> None:
-    @infer_global(function)
-    class _Typing(AbstractTemplate):
-        def generic(self, args: Any, kws: Any) -> Any:
-            common = _common(args)
-            return signature(mask, *common[0]) if common and common[1] and len(args) == 2 else None
-
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        a, b = (as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True))
-        compare = builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered
-        return compare(symbol, a, b)
-
-    for kinds in ((Lanes, Lanes), (Lanes, types.Float), (types.Float, Lanes)):
-        lower_builtin(function, *kinds)(lower)
+def _comparison(symbol: str) -> Any:
+    return lambda builder, a, b: (builder.fcmp_unordered if symbol == "!=" else builder.fcmp_ordered)(symbol, a, b)
 
 
-for _operator, _symbol in (
-    (operator.lt, "<"),
-    (operator.le, "<="),
-    (operator.gt, ">"),
-    (operator.ge, ">="),
-    (operator.eq, "=="),
-    (operator.ne, "!="),
-):
-    _define_comparison(_operator, _symbol)
+#: Operators of two numbers, and what they are called in LLVM.
+ARITHMETIC = {operator.add: "fadd", operator.sub: "fsub", operator.mul: "fmul", operator.truediv: "fdiv"}
+COMPARISONS = {
+    **{operator.lt: "<", operator.le: "<=", operator.gt: ">"},
+    **{operator.ge: ">=", operator.eq: "==", operator.ne: "!="},
+}
+for _operator, _instruction in ARITHMETIC.items():
+    _define_of_two(_operator, lanes, _arithmetic(_instruction))
+for _operator, _symbol in COMPARISONS.items():
+    _define_of_two(_operator, mask, _comparison(_symbol))
 
 
 @primitive(operator.neg, Lanes, result=lanes)

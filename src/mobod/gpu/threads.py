@@ -15,10 +15,10 @@ from typing import Any
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AttributeTemplate, infer_getattr
-from numba.extending import lower_getattr_generic, models, register_model
+from numba.extending import lower_getattr_generic
 
 from ..algebra import record, scalar
-from ..algebra.compiled_primitive import primitive
+from ..algebra.compiled_primitive import held_as, primitive
 from ..algebra.compiled_record import Rows, never_changes
 from ..algebra.lanes import I64
 from . import kernels
@@ -49,16 +49,8 @@ class ThreadRecord(types.Type):
 thread_record = ThreadRecord()
 
 
-@register_model(ThreadRows)
-class _RowsModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, ir.DoubleType().as_pointer())
-
-
-@register_model(ThreadRecord)
-class _RecordModel(models.PrimitiveModel):
-    def __init__(self, dmm: Any, fe_type: Any) -> None:
-        super().__init__(dmm, fe_type, I64.as_pointer())
+held_as(ThreadRows, ir.DoubleType().as_pointer())
+held_as(ThreadRecord, I64.as_pointer())
 
 
 def attach_threads(pointer: Any) -> Any:
