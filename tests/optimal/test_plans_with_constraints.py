@@ -128,3 +128,26 @@ def test_speeds_are_kept_and_constraints_that_move():
     assert missed_at_ends(system, plan) < 1e-7
     np.testing.assert_allclose(plan.q[:, 0], 0.5 * np.sin(2 * plan.time), atol=1e-7)
     np.testing.assert_allclose(plan.u[:, 1], 0.5 * np.cos(2 * plan.time), atol=1e-7)
+
+
+@pytest.mark.parametrize("level", ["position", "velocity"])
+def test_what_locks_prescribe_is_not_corrected(level):
+    """A four-bar whose coupler has a joint that is locked, or turns steadily: corrections move the others alone."""
+    system = mb.MultibodySystem("five-bar")
+    matter, _ = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    crank = mb.mobilizer.Pin(matter.ground, ROD, name="crank")
+    coupler = mb.mobilizer.Pin(crank, ROD, X_PF=mb.Transform((0.5, 0, 0)), name="coupler")
+    wrist = mb.mobilizer.Pin(coupler, ROD, X_PF=mb.Transform((1.0, 0, 0)), name="wrist")
+    rocker = mb.mobilizer.Pin(matter.ground, ROD, X_PF=mb.Transform((1.0, 0, 0)), name="rocker")
+    mb.constraint.Ball(wrist, (0.5, 0, 0), rocker, (1.2, 0, 0), name="loop")
+    state = system.realize_topology()
+    state.q, state.u = (1.0, -0.5, -0.3, 1.0), (0.0, 0.0, 0.4 if level == "velocity" else 0.0, 0.0)
+    wrist.lock(state, level)
+    system.project(state, 1e-12)
+    end = {"crank.q": state.q[0] + 1.0, "crank.u": 0.0}
+    given = {"cost": lambda controls: controls[0] ** 2, "end": end, "scheme": "trapezoidal", "intervals": 6}
+    plan = mb.collocate(system, state, 0.8, [(crank, 0)], **given)
+    assert missed_at_ends(system, plan) < 1e-6
+    np.testing.assert_allclose(plan.u[:, 2], state.u[2], atol=1e-10, err_msg="as it is prescribed, to rounding")
+    if level == "position":
+        np.testing.assert_allclose(plan.q[:, 2], state.q[2], atol=1e-10)
