@@ -96,6 +96,24 @@ def test_redundant_rows_are_left_out():
     assert np.isclose(again.statistics["duration"], plan.statistics["duration"], rtol=1e-4)
 
 
+def test_equations_that_follow_only_while_loops_are_closed_are_told():
+    """Three parallel cranks on a bar: five equations of four pins, of which one follows from the others while all are met."""
+    system = mb.MultibodySystem("cranks")
+    matter, _ = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    cranks = [mb.mobilizer.Pin(matter.ground, ROD, X_PF=mb.Transform((0.4 * k, 0, 0)), name=f"crank {k}") for k in range(3)]
+    bar = mb.mobilizer.Pin(cranks[0], ROD, X_PF=mb.Transform((1, 0, 0)), name="bar")
+    for k in (1, 2):
+        mb.constraint.Ball(bar, (0.4 * k, 0, 0), cranks[k], (1, 0, 0))
+    state = system.realize_topology()
+    state.q = (1.0, 1.0, 1.0, -1.0)
+    given = {"cost": lambda controls: controls[0] ** 2, "intervals": 4, "max_iterations": 1, "end": {"crank 0.q": 1.5}}
+    with pytest.raises(mb.ConvergenceError, match=r"of the loops of 'cranks' follow from the others, but only while"):
+        mb.collocate(system, state, 0.5, [(cranks[0], 0)], **given)
+    system, state, crank, _ = four_bar()
+    with pytest.raises(mb.ConvergenceError, match="Begin with a better guess"):
+        mb.collocate(system, state, 0.5, [(crank, 0)], **{**given, "end": {"crank.q": state.q[0] + 1.5}})
+
+
 def test_ends_may_name_what_follows():
     """All speeds at the end, of which one is free; a whole state; what contradicts the loop is told by its name."""
     system, state, crank, _ = four_bar()

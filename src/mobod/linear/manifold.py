@@ -108,6 +108,11 @@ def _by_turns(state: State, count: int) -> tuple[Array, Array]:
     return of_positions[rows], of_velocities[rows]
 
 
+def quaternions(state: State) -> list[int]:
+    """Where quaternions begin among q."""
+    return [int(state.tree.first_q[b]) for b in state.tree.quaternions]
+
+
 def prescribed(state: State) -> tuple[Any, Any]:
     """Which q, and which u, of mobilizers locks and motions prescribe."""
     level, tree = state.field("prescribed_level"), state.tree

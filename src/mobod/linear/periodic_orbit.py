@@ -281,8 +281,8 @@ def _difference(state: State, end: State) -> Array:
     """The difference of end and beginning, in displacements, u, z and turns of lines."""
     system, nq, nu = state.system, state.tree.nq, state.tree.nu
     turned = np.array(end.q_view[:nq])
-    for b in state.tree.quaternions:  # of both quaternions that are one orientation, the one that is near
-        at = slice(state.tree.first_q[b], state.tree.first_q[b] + 4)
+    for first in manifold.quaternions(state):  # of both quaternions that are one orientation, the one that is near
+        at = slice(first, first + 4)
         if turned[at] @ state.q_view[at] < 0.0:
             turned[at] *= -1.0
     change = turned - state.q_view[:nq]

@@ -66,7 +66,7 @@ class Regulator:
         self._z = np.array(reference.z_view)
         #: Displacements, and turns, by q as it is stored.
         self._back = np.linalg.pinv(manifold.displacements_and_turns(reference))
-        self._quaternions = _quaternions(reference)
+        self._quaternions = manifold.quaternions(reference)
         self._acted_on = [i for _, i in inputs.of_mobilities]
         self._mobilities = [_pair(reference, i) for i in self._acted_on]
         self._settings = [self.input_names[k] for k in inputs.of_settings]
@@ -238,14 +238,6 @@ class Regulator:
                 f"with sample_time={sample_time:g} the closed loop is unstable: it grows by {largest:.3g} from sample to "
                 f"sample; take at most {self._short():.2g}, or find gains by mb.lqr(..., sample_time={sample_time:g})"
             )
-
-
-def _quaternions(state: State) -> list[int]:
-    """Where quaternions begin among q."""
-    if state.use_euler_angles:
-        return []
-    bodies = state.system.get_matter_subsystem().body_list
-    return [body.q_slice(state).start for body in bodies if body.facts.has_quaternion]
 
 
 def _pair(state: State, mobility: int) -> tuple[int, int]:

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from .part import Part
 
 
+#: Between which norms of quaternions stay where they are known: without, iterates go through zero and take ten times as many.
+_NORMS = 0.9, 1.1
+
+
 def _dense(rows: Any, columns: Any) -> list[tuple[Any, Any]]:
     """Places of a dense block."""
     return [np.broadcast_arrays(np.asarray(rows)[:, None], columns)]  # type: ignore[list-item]
@@ -217,6 +221,35 @@ class Ends(Block):
     def name_of(self, row: int) -> str:
         some = f" ({row})" if len(self.low) > 1 else ""
         return f"the boundary constraint {self._function.name}{some}{named_after(self._part)}"
+
+
+class Orientation(Block):
+    """A quaternion at an end, known up to its norm, which drifts by the error of the scheme: all across it is zero."""
+
+    def __init__(self, part: Part, node: int, first: int, quaternion: Array) -> None:
+        quaternion = quaternion / np.linalg.norm(quaternion)
+        self._part, self.node, self.of_q = part, node, slice(first, first + 4)
+        self.columns: Any = part.columns[node, self.of_q]
+        self.largest = int(np.abs(quaternion).argmax())
+        #: Bounds of this number: of both quaternions that are one orientation the one that is asked for, about a unit long.
+        self.between = sorted(quaternion[self.largest] * one for one in _NORMS)
+        self._across = np.linalg.svd(quaternion[None])[2][1:]
+        self.low = self.high = np.zeros(3)
+
+    def value(self) -> Array:
+        found: Array = self._across @ self._part.y[self.node, self.of_q]
+        return found
+
+    def places(self) -> list[tuple[Any, Any]]:
+        return _dense(np.arange(3), self.columns)
+
+    def derivatives(self) -> list[Array]:
+        return [self._across]
+
+    def name_of(self, row: int) -> str:
+        name = self._part.phase.names[self.of_q.start]
+        which = "end" if self.node else "start"
+        return f"the orientation from {name!r} on at the {which}{named_after(self._part)}"
 
 
 class OnManifold(Block):

@@ -21,6 +21,7 @@ from ..value.checks import suggest
 from . import ipopt, scipy_solver
 from .functions import NodeFunction
 from .hermite_simpson import HERMITE_SIMPSON
+from .kept import is_singular_beside
 from .mesh import Mesh
 from .part import Part
 from .phase import Phase
@@ -478,9 +479,17 @@ def _failed(program: Transcription, found: Solution, phases: Sequence[Phase], si
     name = phases[0].system.name
     if not what:
         what = "all equations are met, but the cost could still be less"
+    remedy = "Begin with a better guess, with looser bounds, or allow another duration"
+    for phase in phases:
+        if is_singular_beside(phase.state):
+            remedy = (
+                f"Some equations of the loops of {phase.system.name!r} follow from the others, but only while loops are closed: "
+                "beside that its dynamics is singular. Close such a loop with fewer equations: a CoordinateCoupler in place of "
+                "a Ball, say"
+            )
     error = ConvergenceError(
         f"no plan of {name!r} was found: the solver says {found.status!r} after {found.iterations} iterations, where {what}. "
-        "Begin with a better guess, with looser bounds, or allow another duration"
+        f"{remedy}"
     )
     plans = [_trajectory(part, program, found.v, {"status": found.status}, errors(part)) for part in program.parts]
     error.trajectory = plans[0] if single else plans  # type: ignore[attr-defined]

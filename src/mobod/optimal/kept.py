@@ -44,16 +44,31 @@ def independent(rows: Array) -> Any:
     return np.sort(order[: int(np.sum(np.abs(np.diag(R)) > _RANK * max(float(np.abs(R[0, 0])), 1e-30)))])
 
 
-def find_rows(state: State) -> tuple[Any, Any]:
-    """Which errors of positions, and which of velocities, have to be kept, found near the state where constraints are met."""
-    matter, other, q = state.system.get_matter_subsystem(), state.copy(), np.array(state.q_view)
-    away = manifold.moved(state, _AWAY * np.sin(1.0 + np.arange(state.tree.nu))).q_view
-    for start in (away, q):
+def _met(state: State) -> tuple[State, State]:
+    """A state near this one where constraints of positions are met, and one a little beside these."""
+    other, q = state.copy(), np.array(state.q_view)
+    beside = manifold.moved(state, _AWAY * np.sin(1.0 + np.arange(state.tree.nu)))
+    for start in (beside.q_view, q):
         if onto(other, state.time, start, np.ones(state.tree.nu, bool)) is not None:
             break
     else:
         other = state.copy()
-    state.system.realize(other, Stage.VELOCITY)
+    for one in (other, beside):
+        state.system.realize(one, Stage.VELOCITY)
+    return other, beside
+
+
+def is_singular_beside(state: State) -> bool:
+    """True if position equations follow from each other where they are met, and nowhere else: dynamics are singular there."""
+    matter, met = state.system.get_matter_subsystem(), _met(state)
+    mp, of_q = matter.num_equations(state)[0], np.setdiff1d(np.arange(state.tree.nu), manifold.prescribed(state)[0])
+    there, beside = (len(independent(matter.calc_g(one)[:mp, of_q])) for one in met)
+    return there < beside
+
+
+def find_rows(state: State) -> tuple[Any, Any]:
+    """Which errors of positions, and which of velocities, have to be kept, found near the state where constraints are met."""
+    matter, (other, _) = state.system.get_matter_subsystem(), _met(state)
     mp, mv, _ = matter.num_equations(state)
     of_q, of_u = (np.setdiff1d(np.arange(state.tree.nu), one) for one in manifold.prescribed(state))
     G = matter.calc_g(other)[: mp + mv]
@@ -86,6 +101,8 @@ class Kept(Block):
         part, ny = self._part, self._part.phase.ny
         low, high = (one[: len(part.mesh) * ny].reshape(-1, ny)[-1] for one in part.bounds)
         sought = np.concatenate([low < high, [bool(part.time_columns)], np.ones(len(part.parameters), bool)])
+        for one in part.orientations:
+            sought[one.of_q] &= one.node == 0
         time = np.array([part.phase.state.time + part.phase.longest])
         slopes = self._slopes(straight(part)[-1:], time, np.zeros(len(part.parameters)))[1][0]
         return np.setdiff1d(np.arange(len(slopes)), independent(slopes[:, sought]))

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..ensemble.second_differences import STEP, differences
-from .blocks import Block, Continuity, Defects, Ends, OnManifold, Path, differences_of
+from ..linear import manifold
+from .blocks import Block, Continuity, Defects, Ends, OnManifold, Orientation, Path, differences_of
 from .functions import NodeFunction
 from .kept import Kept
 from .mesh import Mesh
@@ -47,6 +48,14 @@ class Part:
             self.time_columns.append(self.column_of_duration)
             self.by_durations = np.column_stack([self.by_durations, mesh.times])
         self.parameters: Any = np.zeros(0, int)
+        #: Those that are known at an end; not at the very start, where nothing has drifted.
+        self.orientations = [
+            Orientation(self, node, at, low[at : at + 4])
+            for node, low, high in ((0, phase.start_low, phase.start_high), (len(mesh) - 1, phase.end_low, phase.end_high))
+            for at in manifold.quaternions(phase.state)
+            if (node or (number and not phase.start_is_state)) and np.array_equal(low[at : at + 4], high[at : at + 4])
+            if low[at : at + 4].any()
+        ]
         #: `straight`, once it is found.
         self.line: Array | None = None
         self._places: dict[tuple[str, ...], list[int]] = {}
@@ -65,6 +74,10 @@ class Part:
             duration = [(phase.shortest, phase.longest)[which]] if phase.is_free else []
             corrections = np.full(self.columns_of_corrections.size, (-np.inf, np.inf)[which])
             found.append(np.concatenate([rows.ravel(), corrections, duration]))
+        for one in self.orientations:
+            for which, bound in enumerate((phase.low, phase.high)):
+                found[which][one.columns - self.first] = bound[one.of_q]
+                found[which][one.columns[one.largest] - self.first] = one.between[which]
         if self.number and phase.start_is_state:  # it goes on from the phase before
             for which, bound in enumerate((phase.low, phase.high)):
                 found[which][: phase.nx] = bound[: phase.nx]
@@ -222,7 +235,7 @@ class Part:
         if is_begun and self.phase.start_is_held and (state.is_constrained or state.has_known):
             found.append(OnManifold(self))
         self.paths = [Path(self, one) for one in self.phase.path]
-        return [*found, *self.paths, *(Ends(self, one) for one in self.phase.boundary)]
+        return [*found, *self.orientations, *self.paths, *(Ends(self, one) for one in self.phase.boundary)]
 
     def linked(self, after: Part, link: NodeFunction | None) -> Block:
         """The equations between its end and the next one's start."""

@@ -41,9 +41,23 @@ def _straight(part: Part) -> Array:
     last = np.where(np.isnan(ends[1]), first, ends[1])
     y = np.zeros((len(part.mesh), phase.ny))
     y[:, :nx] = first + part.mesh.times[:, None] * (last - first)
+    for at in manifold.quaternions(phase.state):
+        y[:, at : at + 4] = _turning(first[at : at + 4], last[at : at + 4], part.mesh.times)
     y[:, nx:] = phase.control_origin
     _close(part, y, np.isfinite(ends[1][: phase.dynamics.nq]))
     return y
+
+
+def _turning(first: Array, last: Array, times: Array) -> Array:
+    """Quaternions ``(n, 4)`` along the great circle from one to another; through some turn where they are opposite."""
+    first, last = (one / max(float(np.linalg.norm(one)), 1e-30) for one in (first, last))
+    across = last - (last @ first) * first
+    sine = float(np.linalg.norm(across))
+    angle = times[:, None] * np.arctan2(sine, float(last @ first))
+    # where it is the same orientation: no turn, or a whole one about some axis
+    across = across / sine if sine > 1e-6 else np.linalg.svd(first[None])[2][1]
+    found: Array = np.cos(angle) * first + np.sin(angle) * across
+    return found
 
 
 def _close(part: Part, y: Array, held: Any) -> None:
