@@ -595,6 +595,9 @@ def test_plans_that_are_no_motions_are_told():
     with pytest.warns(RuntimeWarning, match=r"no motion of the system: run from its state at t = .* Take more intervals"):
         plan = mb.collocate(system, state, 0.93, [(slider, 0)], intervals=2, **given)
     assert plan.statistics["errors"].max() > 0.5
+    with pytest.warns(RuntimeWarning, match=r"accuracy=1e-05 is not reached after 1 refinements: from t = .* more refinements"):
+        plan = mb.collocate(system, state, 0.093, [(slider, 0)], intervals=2, accuracy=1e-5, refinements=1, **given)
+    assert 1e-5 < plan.statistics["errors"].max() < 0.5
 
 
 @pytest.mark.filterwarnings("error")

@@ -130,7 +130,8 @@ def collocate(
     Warns
     -----
     RuntimeWarning
-        If equations hold at the nodes, but runs from these end far elsewhere: intervals are too long.
+        If equations hold at the nodes, but runs from these end far elsewhere: intervals are too long. And if *accuracy* is not
+        reached after so many *refinements*.
 
     See Also
     --------
@@ -194,7 +195,7 @@ def collocate(
             before, program = program, Transcription(phases, meshes, links_of)
             v, multipliers = _moved(before, program, found.v), None
             done += 1
-    _warn_of_errors(program, off)
+    _warn_of_errors(program, off, accuracy, done)
     facts = {
         "status": found.status,
         "iterations": iterations,
@@ -444,17 +445,28 @@ def _trajectory(part: Part, program: Transcription, v: Array, facts: Mapping[str
     )
 
 
-def _warn_of_errors(program: Transcription, off: Sequence[Array]) -> None:
-    """Say so where equations hold at the nodes, and yet the system does not move from one to the next, as far as is known."""
+def _warn_of_errors(program: Transcription, off: Sequence[Array], accuracy: float | None, done: int) -> None:
+    """Say so where equations hold at the nodes, and yet the system does not move from one to the next, as far as is known.
+
+    Or not as accurately as was asked for.
+    """
     known = [np.where(np.isfinite(one), one, 0.0) for one in off]
     part, one = max(zip(program.parts, known, strict=True), key=lambda pair: float(pair[1].max(initial=0.0)))
-    if one.max(initial=0.0) <= _NO_MOTION:
-        return
-    i = int(one.argmax())
+    i, worst = int(one.argmax()), float(one.max())
     first, last = part.t[0] + part.duration * part.mesh.ends[i : i + 2]
+    if accuracy is not None and accuracy < worst <= _NO_MOTION:
+        warnings.warn(
+            f"accuracy={accuracy:.2g} is not reached after {done} refinements: from t = {first:.4g} to {last:.4g} the plan of "
+            f"{part.phase.system.name!r} is off by {worst:.2g} of its size (statistics['errors']). Allow more refinements, or "
+            "begin with more intervals",
+            RuntimeWarning,
+            stacklevel=callers_level(),
+        )
+    if worst <= _NO_MOTION:
+        return
     warnings.warn(
         f"the plan of {part.phase.system.name!r} fulfils its equations at the nodes, but is no motion of the system: run from "
-        f"its state at t = {first:.4g}, that ends at {last:.4g} elsewhere, by {one[i]:.2g} of its size (statistics['errors']). "
+        f"its state at t = {first:.4g}, that ends at {last:.4g} elsewhere, by {worst:.2g} of its size (statistics['errors']). "
         "Take more intervals, accuracy=, or a scheme of higher order",
         RuntimeWarning,
         stacklevel=callers_level(),
@@ -483,7 +495,7 @@ def _failed(program: Transcription, found: Solution, phases: Sequence[Phase], si
     for phase in phases:
         if is_singular_beside(phase.state):
             remedy = (
-                f"Some equations of the loops of {phase.system.name!r} follow from the others, but only while loops are closed: "
+                f"Some equations of the loops of {phase.system.name!r} follow from the others, but only while these hold: "
                 "beside that its dynamics is singular. Close such a loop with fewer equations: a CoordinateCoupler in place of "
                 "a Ball, say"
             )
