@@ -52,10 +52,9 @@ def _taken(given: Any, kinds: tuple[Any, ...]) -> Any:
     """The type of Numba's as which an argument is taken, by the first of *kinds* that has it; None where there is none."""
     for kind in kinds:
         becomes = _TAKEN_AS.get(kind, kind)
-        if not isinstance(becomes, types.Type):
-            if kind is types.Any or isinstance(given, kind):
-                return given
-        elif given == becomes or (isinstance(given, (types.Integer, types.Float)) and isinstance(becomes, types.Number)):
+        if kind is types.Any or (not isinstance(becomes, types.Type) and isinstance(given, kind)):
+            return given
+        if given == becomes or (isinstance(given, (types.Integer, types.Float)) and isinstance(becomes, types.Number)):
             return becomes
     return None
 
