@@ -167,7 +167,7 @@ def test_bearings_of_helical_gears_bear_what_the_teeth_press(torque, rigid, clos
     place = X @ mb.Transform((r1, 0, 0))
     if rigid:  # along the normal of the flank that the load presses
         normal = (np.copysign(np.tan(ALPHA) / np.cos(BETA), torque), 1.0, -np.tan(BETA))
-        mb.constraint.NoSlip1D(case, place.p, place.R @ normal, wheel, pinion)
+        mb.constraint.NoSlip1D(case, place.p, place.R @ normal, wheel, pinion, rate_of_error=True)
     else:
         mesh = mb.force.transmission.LineOfAction(forces, case, place, pinion, wheel, pressure_angle=ALPHA, helix_angle=BETA)
         teeth = mb.force.TransmissionSpring(forces, mesh, stiffness=1e5)
@@ -175,7 +175,10 @@ def test_bearings_of_helical_gears_bear_what_the_teeth_press(torque, rigid, clos
     mb.force.MobilityConstantForce(forces, wheel, 0, torque * r2 / r1)
     state = system.realize_topology()
     matter.bodies[1].lock(state)
-    if not rigid:
+    if rigid:
+        pinion.set_rate(state, 40.0)
+        wheel.set_rate(state, -40.0 * r1 / r2)
+    else:
         pinion.set_angle(state, torque / r1 / 1e5 / r1)
     system.realize(state)
     assert abs(state.u_dot).max() < 1e-9 * abs(torque)
@@ -190,6 +193,25 @@ def test_bearings_of_helical_gears_bear_what_the_teeth_press(torque, rigid, clos
     for body, force, arm in ((pinion, (-Fr, -Ft, Fa), r1), (wheel, (Fr, Ft, -Fa), -r2)):
         close(~X.R @ reactions[body, 1], -np.array(force), 1e-9)
         close((~X.R @ reactions[body, 0])[:2], -np.cross((arm, 0, 0), force)[:2], 1e-9)
+
+
+def test_the_rate_of_the_error_of_a_contact_that_leans(make, derivative):
+    """With all three bodies moving in any way: a pair of u_dot that fulfils the equation keeps the velocity error as it is."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    case, first, second = (mb.mobilizer.Bushing(matter.ground, WHEEL) for _ in range(3))
+    part = mb.constraint.NoSlip1D(case, make.vector(), make.unit_vector(), first, second, rate_of_error=True)
+    state = system.realize_topology()
+    state.q, state.u = make.vector(18), make.vector(18)
+    system.realize(state)
+
+    def error(h):
+        moved = state.copy()
+        moved.q, moved.u = state.q + h * state.q_dot, state.u + h * state.u_dot
+        system.realize(moved, mb.Stage.VELOCITY)
+        return part.get_velocity_error(moved)
+
+    assert abs(derivative(error)) < 1e-8 * np.abs(state.u_dot).max()
 
 
 def test_a_planet_presses_its_axle_with_twice_the_tangential_force(close):

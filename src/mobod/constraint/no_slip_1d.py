@@ -4,7 +4,11 @@
 
 of the material points of both bodies at a point P, which is fixed on a third body, the case, as the direction n is; measured in
 the Ancestor body A. With both bodies' motion in Ground that is n.(a_1 - a_0) + ((w_A + w_case) x n).(v_1 - v_0). It is not the
-rate of verr in general, since other points come to be at P. A positive multiplier is a force -n on body 1.
+rate of verr in general, since other points come to be at P; that rate is, with v_c of the case at P and its w,
+
+    n.(a_1 - a_0 + w_1 x (v_c - v_1) - w_0 x (v_c - v_0)) + (w_case x n).(v_1 - v_0)
+
+A positive multiplier is a force -n on body 1.
 Source: the conventions of Simbody 3.7.
 """
 
@@ -22,7 +26,7 @@ from ..errors import TopologyError
 from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..state.state import State
-from ..value import Transform
+from ..value import Transform, checks
 from . import _relative, access
 from ._parameters import BETWEEN, BetweenBodies, Mark, displayed
 from .base import AnyBody, bodies_named
@@ -31,19 +35,22 @@ from .floats import OneVelocity
 
 @generic
 def _geometry(model: Any, c: int) -> Any:
-    """n, both bodies, the point from their origins, the case. Integers: which constrained bodies are case, 0, 1; Ancestor."""
+    """n, both bodies, the point from their origins, the case, and from its origin.
+
+    Integers: which constrained bodies are case, 0, 1; Ancestor; whether aerr is the rate of verr.
+    """
     case = access.body(model, c, access.integer(model, c, 0))
     b0 = access.body(model, c, access.integer(model, c, 1))
     b1 = access.body(model, c, access.integer(model, c, 2))
     n = access.from_origin(model, case, access.vector(model, c, 3))
     arm = access.from_origin(model, case, access.vector(model, c, 0))
-    return n, b0, b1, _relative.place(model, b0, case, arm), _relative.place(model, b1, case, arm), case
+    return n, b0, b1, _relative.place(model, b0, case, arm), _relative.place(model, b1, case, arm), case, arm
 
 
 @generic
 def positions(model: Any, c: int) -> None:
     """Forces along n. Parameters: point and direction."""
-    n, _, _, arm0, arm1, _ = _geometry(model, c)
+    n, _, _, arm0, arm1, _, _ = _geometry(model, c)
     access.put_force(model, c, 0, access.integer(model, c, 1), arm0, vec3.neg(n))
     access.put_force(model, c, 0, access.integer(model, c, 2), arm1, n)
 
@@ -51,10 +58,15 @@ def positions(model: Any, c: int) -> None:
 @generic
 def velocities(model: Any, c: int) -> None:
     """The bias of aerr: its part that does not depend on udot."""
-    n, b0, b1, arm0, arm1, case = _geometry(model, c)
-    dv = vec3.sub(access.velocity_at(model, b1, arm1), access.velocity_at(model, b0, arm0))
-    da = vec3.sub(access.centripetal(model, b1, arm1), access.centripetal(model, b0, arm0))
-    w = vec3.add(load3(model.V_GB, access.integer(model, c, 3), 0), load3(model.V_GB, case, 0))
+    n, b0, b1, arm0, arm1, case, arm = _geometry(model, c)
+    v0, v1, w = access.velocity_at(model, b0, arm0), access.velocity_at(model, b1, arm1), load3(model.V_GB, case, 0)
+    dv, da = vec3.sub(v1, v0), vec3.sub(access.centripetal(model, b1, arm1), access.centripetal(model, b0, arm0))
+    if access.integer(model, c, 4) == 1:
+        v = access.velocity_at(model, case, arm)
+        da = vec3.add(da, vec3.cross(load3(model.V_GB, b1, 0), vec3.sub(v, v1)))
+        da = vec3.sub(da, vec3.cross(load3(model.V_GB, b0, 0), vec3.sub(v, v0)))
+    else:
+        w = vec3.add(load3(model.V_GB, access.integer(model, c, 3), 0), w)
     access.put_acceleration_offset(model, c, 0, vec3.dot(n, da) + vec3.dot(vec3.cross(w, n), dv))
 
 
@@ -71,6 +83,8 @@ class NoSlip1D(BetweenBodies, OneVelocity):
         The direction without slip, in the case's frame, of any length but zero.
     body0, body1 : MobilizedBody, int or str
         The two bodies, one of which may be Ground. One of the three has to be given as an object.
+    rate_of_error : bool
+        Whether the acceleration error is the rate of the velocity error, as it has to be where the direction leans.
     disabled_by_default, name
         See `Constraint`.
 
@@ -78,9 +92,10 @@ class NoSlip1D(BetweenBodies, OneVelocity):
     -----
     The error is a velocity; the multiplier is minus the force on body 1 along the direction. The case bears no force.
 
-    The acceleration error is that of the material points, as Simbody has it. Where the point of contact moves along a body in
-    three dimensions, as on a coin's rim, that is not the rate of the velocity error: use a `SpeedCoupler` or a `Custom` there,
-    as the example ``rolling_coin`` does.
+    The acceleration error is that of the material points, as Simbody has it, unless *rate_of_error* is set. It is the rate of
+    the velocity error for wheels on parallel axes and a direction along both their ways; not if the direction is the normal of
+    a tooth's flank, so that shafts bear what teeth press. Where the point of contact moves along a body and the case with it,
+    as on a coin's rim, use a `SpeedCoupler` or a `Custom`, as the example ``rolling_coin`` does.
 
     Examples
     --------
@@ -112,6 +127,7 @@ class NoSlip1D(BetweenBodies, OneVelocity):
         body0: AnyBody,
         body1: AnyBody,
         *,
+        rate_of_error: bool = False,
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
@@ -120,11 +136,13 @@ class NoSlip1D(BetweenBodies, OneVelocity):
         if body0 is body1:
             raise TopologyError(f"NoSlip1D would tie {body0!r} to itself; give it two different bodies")
         bodies = list(dict.fromkeys([case_body, body0, body1]))
+        self._is_rate = checks.flag("rate_of_error", rate_of_error)
         self._which = [bodies.index(body) for body in (case_body, body0, body1)]
         super().__init__(bodies, equations=(0, 1, 0), disabled_by_default=disabled_by_default, name=name)
 
     def pack_integers(self) -> list[int]:
-        return [*self._which, self.get_ancestor_mobilized_body().get_mobilized_body_index()]
+        ancestor = self.get_ancestor_mobilized_body().get_mobilized_body_index()
+        return [*self._which, ancestor, int(self._is_rate)]
 
     def tied_bodies(self) -> list[MobilizedBody]:
         return [self.constrained_bodies[self._which[1]], self.constrained_bodies[self._which[2]]]
