@@ -182,6 +182,18 @@ def test_a_zero_mass_counts_as_none(write):
     assert document.notes == ()
 
 
+def test_calls_of_macros_that_xacro_has_left_are_left_out(write):
+    """Public files of Valkyrie have them: what xacro wrote, with calls that it did not know."""
+    text = two_links(robot='<xacro:sensors tag="imu"/><xacro:sensors/>').replace(
+        "<robot", '<robot xmlns:xacro="http://ros.org/x"', 1
+    )
+    document = read_urdf(write(text))
+    told = "line 7: <xacro:sensors> calls a macro that the file does not have; it is left out (2 times)"
+    assert document.faults == (told,) and len(document.links) == 2
+    with pytest.raises(ModelError, match="calls a macro"):
+        read_urdf(write(text), strict=True)
+
+
 # What is wrong
 
 

@@ -77,6 +77,10 @@ def read_urdf(path: str | os.PathLike[str], *, collisions: bool = False, strict:
     return _Reader(os.fspath(path), collisions, strict).read(path)
 
 
+#: Words of xacro itself: files that have them are not URDF yet.
+_XACRO = {"arg", "attribute", "call", "element", "eval", "if", "include", "insert_block", "macro", "property", "unless"}
+
+
 class _Reader(Reading):
     """Reads one file."""
 
@@ -125,16 +129,22 @@ class _Reader(Reading):
             for key, value in root.attributes.items()
             if key.startswith("xmlns:") and "xacro" in value
         }
+        calls: dict[str, list[Element]] = {}  # of macros that the file has not
         pending = [root]  # depth first, without recursion
         while pending:
             element = pending.pop()
-            if element.tag.partition(":")[0] in prefixes and ":" in element.tag:
-                self.fail(
-                    element,
-                    f"this is a xacro file (it has <{element.tag}>); run xacro first, "
-                    "`xacro model.urdf.xacro > model.urdf`, and load what that writes",
-                )
+            prefix, _, word = element.tag.partition(":")
+            if word and prefix in prefixes:
+                if word in _XACRO:
+                    self.fail(
+                        element,
+                        f"this is a xacro file (it has <{element.tag}>); run xacro first, "
+                        "`xacro model.urdf.xacro > model.urdf`, and load what that writes",
+                    )
+                calls.setdefault(element.tag, []).append(element)
             pending.extend(reversed(element.children))
+        for tag, found in calls.items():  # which xacro has left where it did not know them
+            self.fault(found[0], f"<{tag}> calls a macro that the file does not have", f"it is left out ({len(found)} times)")
         if root.tag != "robot":
             hint = {"sdf": " (SDF)", "mujoco": " (MJCF)", "COLLADA": " (COLLADA)"}.get(root.tag, "")
             self.fail(root, f"not a URDF file: its root element is <{root.tag}>{hint}, not <robot>")
