@@ -329,7 +329,7 @@ DRIVEN = """<mujoco model="driven"><compiler angle="radian"/><option gravity="0 
   <general name="g" tendon="both" gainprm="2" dyntype="filterexact" dynprm="0.1" biastype="affine" biasprm="1 -2 -0.5"/>
   <motor name="r" tendon="rope" gear="0.7"/></actuator>
 <keyframe><key name="home" qpos="0.1 -0.2 1 0 0 0 1 2 3 0.6 0.8 0 0"
-  qvel="1 2 3 4 5 6 7 8 9 10 11" ctrl="0.1 0.2 0.3 0.4"/></keyframe>
+  qvel="1 2 3 4 5 6 7 8 9 10 11" ctrl="0.1 0.2 0.3 0.4" act="0.7"/></keyframe>
 </mujoco>"""
 
 
@@ -340,7 +340,7 @@ def test_actuators_tendons_compensation_dampers_and_keyframes_go_to_mjcf_and_bac
     assert notes == []
     one, other = (mujoco.MjModel.from_xml_path(str(tmp_path / name)) for name in ("driven.xml", "again.xml"))
     assert [one.actuator(k).name for k in range(one.nu)] == [other.actuator(k).name for k in range(other.nu)]
-    for name in ("key_qpos", "key_qvel", "key_ctrl", "tendon_range", "body_gravcomp", "actuator_ctrlrange"):
+    for name in ("key_qpos", "key_qvel", "key_ctrl", "key_act", "tendon_range", "body_gravcomp", "actuator_ctrlrange"):
         assert_allclose(getattr(one, name), getattr(other, name), atol=1e-15, err_msg=name)
     rng = np.random.default_rng(5)
     data = mujoco.MjData(one), mujoco.MjData(other)
@@ -357,6 +357,20 @@ def test_actuators_tendons_compensation_dampers_and_keyframes_go_to_mjcf_and_bac
         mujoco.mj_forward(m, d)
     for name in ("qfrc_passive", "qfrc_actuator", "qfrc_gravcomp", "ten_length", "qacc_smooth"):
         assert_allclose(getattr(data[0], name), getattr(data[1], name), atol=1e-11, err_msg=name)
+
+
+def test_tendons_that_bend_sensors_and_what_urdf_has_not_are_said_to_be_left_out(tmp_path):
+    pytest.importorskip("mujoco")
+    bent = '<spatial name="bent"><site site="sa"/><geom geom="ball"/><site site="sb"/></spatial>'
+    text = DRIVEN.replace('<site name="sa"', '<geom name="ball" size=".01" mass="0"/><site name="sa"')
+    text = text.replace("</tendon>", f"{bent}</tendon>").replace(
+        "</mujoco>", '<sensor><jointpos joint="hip"/></sensor></mujoco>'
+    )
+    (tmp_path / "driven.xml").write_text(text)
+    model = mb.load_mjcf(tmp_path / "driven.xml")
+    assert model.save_mjcf(tmp_path / "again.xml") == ["measures, 1 of them, are left out", "tendons are left out: bent"]
+    notes = model.save_urdf(tmp_path / "again.urdf")
+    assert {"2 frames are left out", "3 tendons are left out", "1 keyframe is left out"} <= set(notes)
 
 
 def test_what_was_not_asked_for_at_loading_goes_to_urdf_all_the_same(tmp_path):
@@ -456,6 +470,11 @@ LOSSES = {
     ),
     "two gravities": (add_two_gravities, "1 of 2 gravities do not pull at 'pin'"),
     "start": (lambda f, m: m.bodies["ball"].set_default_q((0, 1, 0, 0)), "start is left out: ball[0], ball[1]"),
+    "measure": (lambda f, m: mb.measure.Time(m), "measures, 1 of them, are left out"),
+    "event": (
+        lambda f, m: m.get_system().add_event_handler(mb.event.StopWhen(lambda state: 1.0)),
+        "handlers and reporters of events, 1 of them, are left out",
+    ),
     "rotors": (lambda f, m: m.bodies["free"].set_default_rotor_inertia(np.arange(1.0, 7.0)), "rotors"),
     "a spring to one side": (
         lambda f, m: mb.force.TransmissionSpring(

@@ -207,6 +207,12 @@ def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
     _read_forces(found, matter)
     _read_constraints(found, matter, state)
     _read_start(found, state)
+    for what, count in (
+        ("measures", sum(one.get_num_measures() for one in system.subsystems)),
+        ("handlers and reporters of events", len(system.get_event_handlers()) + len(system.get_event_reporters())),
+    ):
+        if count:
+            found.notes.append(f"{what}, {count} of them, are left out")
     return found
 
 

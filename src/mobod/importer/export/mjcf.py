@@ -318,6 +318,8 @@ class _Writer:
                     qvel.append(float(np.atleast_1d(part.mobod.get_u_as_vector(state))[k]))
             controls = [one.get_control(state) for one in self.driven.actuators]
             more = f' ctrl="{show(controls)}"' if controls else ""
+            activations = [state.z_values[one.first_z] for one in self.driven.actuators if one.num_z]
+            more += f' act="{show(activations)}"' if activations else ""
             lines.append(
                 f'    <key name={quoteattr(name)} time="{state.time!r}" qpos="{show(qpos)}" qvel="{show(qvel)}"{more}/>'
             )

@@ -42,8 +42,9 @@ class Driven:
         #: Those that are written, in their order.
         self.actuators: list[force.Actuator] = []
         left: Counter[str] = Counter()
-        for one in found.tendons.values():
-            self._tendon(one)
+        bent = [name for name, one in found.tendons.items() if self._tendon(one) is None]
+        if bent:
+            self.notes.append(f"tendons are left out: {', '.join(bent)}")
         for one in found.beyond:
             if isinstance(one, force.GravityCompensation):
                 done = self._compensate(one)

@@ -132,10 +132,9 @@ class _Writer:
             self.notes.append(f"forces: {count} of the kind {kind} {'is' if count == 1 else 'are'} left out")
         if any(not part.gravity for part in self.found.parts.values()):
             self.notes.append("that gravity does not pull at some bodies is left out")
-        if self.found.frames:
-            self.notes.append(
-                f"{len(self.found.frames)} {'frame is' if len(self.found.frames) == 1 else 'frames are'} left out"
-            )
+        for what, things in (("frame", self.found.frames), ("tendon", self.found.tendons), ("keyframe", self.found.keyframes)):
+            if things:
+                self.notes.append(f"{len(things)} {f'{what} is' if len(things) == 1 else f'{what}s are'} left out")
 
     def put(self) -> set[str]:
         """Coordinates that start where mimicry or a limit has them, as readers put them."""
