@@ -190,7 +190,7 @@ def test_what_python_remembers_goes_on_from_call_to_call():
     matter = system.matter
     angle = mb.measure.Function(matter, lambda state: matter.bodies[1].get_one_q(state, 0), mb.Stage.MODEL)
     late, most = mb.measure.Delay(matter, angle, 0.03), mb.measure.Maximum(matter, angle)
-    mb.measure.Maximum(matter, mb.measure.Variable(matter, mb.Stage.DYNAMICS, 0.0))
+    mb.measure.Maximum(matter, mb.measure.Constant(None, 0.0))
     ensemble = mb.Ensemble(system, 2, state=system.realize_topology())
     ensemble.q = [[0.5, 0.0], [1.0, 0.0]]
     one = mb.simulate(system, ensemble.get_state(1), 0.1, accuracy=1e-4, record={"late": late})

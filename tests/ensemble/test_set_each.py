@@ -220,9 +220,9 @@ def test_a_variable_that_measures_and_events_look_at_differs_by_state():
     ensemble.realize()
     ensemble.set_each(speed.set_value, [1, 2, 3])
     assert ensemble.stage == mb.Stage.MODEL
-    with pytest.warns(RuntimeWarning, match="in Python"):
-        ensemble.step(0.5)
+    ensemble.step(0.5)
     np.testing.assert_allclose(ensemble.get_measures(way), [0.5, 1.0, 1.5])
+    assert ensemble.copy().simulate(0.5, report_interval=0.5).statistics["in_lanes"].all()
     by_hand.set_each(lambda s, x: speed.set_value(s, x), [1, 2, 3])
     assert by_hand.get_measures(speed).tolist() == ensemble.get_measures(speed).tolist() == [1.0, 2.0, 3.0]
     with pytest.raises(mb.ModelError, match="has to be finite; got") as caught:

@@ -57,7 +57,7 @@ def swinging(*more):
 
 def in_python(system, measures):
     """Something that only Python can remember; no z, as steps depend on how many there are."""
-    measure.Maximum(system.matter, measure.Variable(system.matter, Stage.DYNAMICS, 0.0))
+    measure.Maximum(system.matter, measure.Constant(None, 0.0))
 
 
 def stepped(system, state, times=(0.0, 0.333, 1.0), integrator=mb.integrator.RungeKuttaMerson, **settings):
@@ -185,13 +185,45 @@ def test_angles_in_place_of_quaternions_keep_what_is_remembered():
 
 def test_what_cannot_be_compiled_is_left_to_python():
     for make in (
-        lambda m: measure.Maximum(m, measure.Variable(m, Stage.DYNAMICS, 1.0)),
+        lambda m: measure.Maximum(m, measure.Variable(m, Stage.MODEL, 1.0)),
         lambda m: measure.Integrate(m, measure.Constant(None, 2.0)),
     ):
         system, _ = mb.examples.double_pendulum.build()
         make(system.matter)
         system.realize_topology()
         assert system.is_interpreted
+
+
+def test_a_variable_that_steps_look_at_is_a_number_of_each_state():
+    """A set point of a lag: r' = s - r from 0, so r = s (1 - exp(-t)), and two numbers integrated."""
+    system, _ = mb.examples.double_pendulum.build()
+    matter = system.matter
+    target = measure.Variable(matter, Stage.DYNAMICS, 1.0)
+    lag, rates = measure.Integrate(matter, measure.Zero(matter)), measure.Variable(matter, Stage.POSITION, (1.0, 2.0))
+    lag.set_derivative_measure(target - lag)
+    ways, unused = measure.Integrate(matter, rates), measure.Variable(matter, Stage.TIME, 5.0)
+    seen = target - measure.Scale(matter, 3.0, lag)
+    state = system.realize_topology()
+    assert not system.is_interpreted and target.get_value(state) == 1.0
+    system.realize(state)
+    target.set_value(state, 3.0)
+    assert state.stage == Stage.VELOCITY
+    rates.set_value(state, (0.5, 0.25))
+    unused.set_value(state, 6.0)
+    assert state.stage == Stage.INSTANCE
+    copies = state.copy(), pickle.loads(pickle.dumps((system, state)))[1]
+    target.set_value(state, 2.0)
+    assert [target.get_value(one) for one in (state, copies[0])] == [2.0, 3.0]
+    assert copies[1].field("measure_numbers").ravel().tolist() == copies[0].field("measure_numbers").ravel().tolist()
+    end = mb.simulate(system, state, 1.0, accuracy=1e-8).states[-1]
+    assert_allclose(lag.get_value(end), 2.0 * (1.0 - np.exp(-1.0)), rtol=1e-7)
+    assert_allclose(ways.get_value(end), (0.5, 0.25), rtol=1e-12)
+    assert [one.get_value(end) for one in (target, unused)] == [2.0, 6.0]
+    system.realize(end)
+    # beyond those of steps, measures are differentiated on a tree with more numbers, behind the state's own
+    slopes = mb.linearize(system, end, outputs=[seen, rates]).C
+    assert_allclose(slopes[:, 4:], [[-3.0, 0, 0], [0, 0, 0], [0, 0, 0]], atol=1e-12)
+    assert unused.get_value(end, 1) == 0.0 and target.get_value(end, 2) == 0.0
 
 
 class Rates(measure.CustomImplementation):
@@ -227,7 +259,7 @@ def test_functions_of_states_are_called_by_compiled_steps(stage):
         measures = [measure.Integrate(matter, one), measure.Integrate(matter, two), measure.Delay(matter, one, 0.03)]
         measures += [measure.Maximum(matter, one), measure.SampleAndHold(matter, two, 0.1), measure.Differentiate(matter, one)]
         if interpreted:
-            measure.Maximum(matter, measure.Variable(matter, Stage.DYNAMICS, 0.0))
+            measure.Maximum(matter, measure.Constant(None, 0.0))
         state = _start(system)
         assert system.is_interpreted is interpreted and system.measures_in_python == ([] if interpreted else [one, two])
         found.append([values(measures, s.state) for s in stepped(system, state, accuracy=1e-6)])

@@ -45,7 +45,7 @@ def test_measures_that_python_computes_in_each_step_are_named():
     assert not system.is_interpreted
     (line,) = interpreted_lines(system)
     assert "speed" in line and line.endswith("is a function of a State; measure.Custom of numbers would compile")
-    mb.measure.Maximum(matter, mb.measure.Variable(matter, mb.Stage.DYNAMICS, 1.0, name="target"))
+    mb.measure.Maximum(matter, mb.measure.Variable(matter, mb.Stage.MODEL, 1.0, name="target"))
     system.realize_topology()
     assert system.is_interpreted
     lines = interpreted_lines(system)

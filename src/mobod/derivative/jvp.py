@@ -147,7 +147,7 @@ def record_at(state: State, tree: Tree | None = None, **kind: Any) -> Iterator[A
     tree = tree or state.tree
     pool = _RECORDS.setdefault(tree, {}).setdefault(tuple(kind), [])
     record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())
-    own = _fill(record, others, state, "own_parameters" in kind)
+    own = _fill(record, others, state, tree, "own_parameters" in kind)
     yield record
     pool.append((record, own))
 
@@ -155,11 +155,11 @@ def record_at(state: State, tree: Tree | None = None, **kind: Any) -> Iterator[A
 def new_record_at(state: State, **kind: Any) -> Any:
     """A record as of `record_at`, for as long as the caller keeps it."""
     record = state.tree.new_record(False, True, **kind)
-    _fill(record, frozenset(), state, "own_parameters" in kind)
+    _fill(record, frozenset(), state, state.tree, "own_parameters" in kind)
     return record
 
 
-def _fill(record: Any, others: frozenset[str], state: State, seeded: bool) -> frozenset[str]:
+def _fill(record: Any, others: frozenset[str], state: State, tree: Tree, seeded: bool) -> frozenset[str]:
     """Take over a state's variables and parameters; *others* are the fields not the tree's so far. Those not the tree's now."""
     source = state.record
     own = frozenset(state.own_fields).intersection(INSTANCE_FIELDS)
@@ -171,7 +171,10 @@ def _fill(record: Any, others: frozenset[str], state: State, seeded: bool) -> fr
         for name in SHORTCUTS:  # what is left out may have a derivative
             record.share(name, np.zeros_like(getattr(source, name)))
     for name in own | others:  # the others are those of the state that it was used for before
-        record.share(name, getattr(source, name))
+        values, whole = getattr(source, name), tree.fields[name]
+        if len(values) < len(whole):  # more measures have more numbers, which no state has of its own
+            values = np.concatenate([values, whole[len(values) :]])
+        record.share(name, values)
     for flag, left in LEFT_AT_ZERO.items():
         if flag in others:  # that state may have had numbers in rows that kernels leave as they are for this one
             for name in left:

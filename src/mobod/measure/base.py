@@ -85,13 +85,15 @@ class Measure(Sealed):
     INNER = frozenset(
         """
         allocate allocates_by_hook begin check_owner check_sources count_derivatives depends_on given_name has_begun index
-        invalidate_topology memory_run memory_size num_z operands refuse remember ring_shape subsystem takes_part title update
-        write_memory write_step write_value
+        invalidate_topology memory_run memory_size num_z numbers_run operands refuse remember ring_shape subsystem takes_part
+        title update write_memory write_step write_value
         """.split()
     )
 
     #: Where the record keeps what is remembered, in a system that is compiled; `MultibodySystem.realize_topology` says it.
     memory_run: slice | None = None
+    #: Where it keeps, in `measure_numbers`, those of its numbers that a state may change.
+    numbers_run: slice | None = None
     # so that NumPy leaves arithmetic of arrays and measures to the methods below
     __array_ufunc__ = None
 

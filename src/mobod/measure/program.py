@@ -78,6 +78,8 @@ class Program:
         acting, at = list(acting), dict(z_places)
         #: The place of each measure's memory in `measure_memory`.
         self.memory: dict[int, int] = {}
+        #: In `measure_numbers`, the place of the numbers of a measure that a state may change.
+        self.parameters: dict[int, int] = {}
         self._memory_size = 0
         #: Rings of samples: where each one's counts and rows are, how many rows, and of how many numbers.
         self._rings: list[int] = []
@@ -182,6 +184,14 @@ class Program:
         self._numbers += np.concatenate([np.ravel(np.asarray(one, np.float64)) for one in numbers]).tolist()
         return first
 
+    def parameters_of(self, one: Measure) -> int:
+        """The place of a measure's numbers that a state may change."""
+        if id(one) not in self.parameters:
+            if not self.takes_python:  # beyond those of steps, which are all that a state can have of its own
+                raise NotCompiled(one)
+            self.parameters[id(one)] = self.keep(one.default)
+        return self.parameters[id(one)]
+
     def call(self, routine: Routine | Callback, *integers: int, results: int = 0) -> int:
         """Add an operation with n results; the place of the first."""
         if routine not in self._routines:
@@ -204,4 +214,8 @@ class Program:
 
     def constant(self, value: Any, n: int) -> int:
         """The place of n constant numbers."""
-        return self.call(constant, n, self.keep(np.broadcast_to(np.ravel(value), (n,))), results=n)
+        return self.kept(self.keep(np.broadcast_to(np.ravel(value), (n,))), n)
+
+    def kept(self, first: int, n: int) -> int:
+        """The place of n numbers that are stored from the place *first* on."""
+        return self.call(constant, n, first, results=n)

@@ -16,13 +16,17 @@ from ..state.state import State
 from ..value import rows
 from ..value.stage import Stage
 from . import _store
-from .base import Joined, Measure, check_shape
+from .base import Joined, Measure, NotCompiled, check_shape
+from .program import Program
 
 
 def _values_of_each(variable: Variable, template: State, values: Any, present: Present) -> Rows | None:
     array = rows.as_array(values)
     if array is None or array.shape[1:] != variable.default.shape or not np.isfinite(array).all():
         return None
+    if variable.numbers_run is not None:
+        numbers = array.reshape(len(array), -1, 1)
+        return Rows([("measure_numbers", variable.numbers_run, numbers)], variable.get_invalidated_stage())
     return Rows([], variables={variable.place_in(template): list(array.copy())})
 
 
@@ -82,7 +86,11 @@ class Variable(Measure):
         """
         self._need_model(state, "set_value")
         array = self._valued(value, "the value")
-        self._need_subsystem().upd_discrete_variable(state, self._place, array)
+        if self.numbers_run is None:
+            self._need_subsystem().upd_discrete_variable(state, self._place, array)
+            return
+        state.own_copy("measure_numbers")[self.numbers_run, 0] = array.ravel()
+        state.invalidate_from(int(self._invalidates))
 
     def place_in(self, state: State) -> tuple[int, int]:
         """The subsystem's index and its own among that one's discrete variables, for a state of the system."""
@@ -99,11 +107,14 @@ class Variable(Measure):
         self.invalidate_topology()
 
     def allocate(self, state: State) -> None:
-        self._place = _store.allocate_variable(self._need_subsystem(), state, self._invalidates, self.default)
+        if self.numbers_run is None:  # else it is a parameter of the record
+            self._place = _store.allocate_variable(self._need_subsystem(), state, self._invalidates, self.default)
 
     def _calc(self, state: State, deriv_order: int) -> Any:
         if deriv_order:
             return self._given(np.zeros(self._shape))
+        if self.numbers_run is not None:
+            return self._given(state.field("measure_numbers")[self.numbers_run, 0].reshape(self._shape))
         return self._given(_store.part(self._need_subsystem(), state).variables[self._place].value)
 
     def count_derivatives(self, seen: frozenset[int]) -> int:
@@ -111,6 +122,12 @@ class Variable(Measure):
 
     def depends_on(self, deriv_order: int) -> Stage:
         return Stage.EMPTY if deriv_order else Stage.MODEL
+
+    def write_value(self, program: Program, order: int) -> int:
+        if self._invalidates <= Stage.MODEL:  # no parameter may
+            raise NotCompiled(self)
+        n = self.default.size
+        return program.constant(0.0, n) if order else program.kept(program.parameters_of(self), n)
 
 
 def _variable_stage(stage: Any) -> Stage:

@@ -27,19 +27,21 @@ class OwnParameters(Weights):
         """The state's own copy of an Instance field of the tree, made at its first change; lowers the stage to MODEL."""
         if name not in _OWNED:
             raise AssertionError(f"{name} is not an instance field")
+        own = self.own_copy(name)
+        self.invalidate_instance()
+        return own
+
+    def own_copy(self, name: str) -> npt.NDArray[Any]:
+        """The same without a change of the stage, which is the caller's to make."""
         own = self.own_fields.get(name)
         if own is None:
             own = self.own_fields[name] = self.tree.fields[name].copy()
             self.record.share(name, own)
-        self.invalidate_instance()
         return own
 
     def own_numbers(self) -> npt.NDArray[np.float64]:
         """The state's own flat copy of all forces' numbers, to change discrete ones; the state falls to VELOCITY at most."""
-        numbers = self.own_fields.get("force_numbers")
-        if numbers is None:
-            numbers = self.own_fields["force_numbers"] = self.tree.fields["force_numbers"].copy()
-            self.record.share("force_numbers", numbers)
+        numbers = self.own_copy("force_numbers")
         self.valid &= KEPT_BY_Z
         if self.stage_number > VELOCITY:
             self.stage_number = VELOCITY

@@ -161,6 +161,9 @@ class HasTopology(HasEvents):
         for one in acting:
             place = None if program is None else program.memory.get(id(one))
             one.memory_run = None if place is None else slice(place, place + one.memory_size())
+        for one in (one for subsystem in self.subsystems for one in subsystem.own_measures):
+            place = None if program is None else program.parameters.get(id(one))
+            one.numbers_run = None if place is None else slice(place, place + one.default.size)
         if program is None:
             return False
         program.give_to(tree)
