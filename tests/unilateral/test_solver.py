@@ -122,3 +122,20 @@ def test_rows_that_contradict_each_other_by_rounding_keep_their_targets(rng):
     assert v == pytest.approx([0.0, 0.0, 0.0, 0.1, 0.17, 0.0], abs=1e-8)  # it slides by 0.5 less 0.3 times 1.1
     assert gamma[3:] == pytest.approx([1.1, -0.33, 0.0], abs=1e-8)
     assert problem.counts[0] < 20 and problem.counts[1] < 100
+
+
+def test_impacts_of_different_restitution_bring_no_energy(rng):
+    """Three contacts that would have 1.31 of their energy after they expand; beside them is one that knows nothing of them."""
+    _, state = tree_of(rng, 6)
+    J = np.zeros((4, len(state.u)))
+    J[:3, :3] = np.linalg.cholesky([[1.0, -0.9, 0.7], [-0.9, 1.0, -0.8], [0.7, -0.8, 1.0]])
+    J[3, 3] = 1.0
+    L = np.linalg.cholesky(state.system.get_matter_subsystem().calc_m(state))
+    rows = contacts(J @ L.T, [1] * 4, [0.0] * 4)._replace(restitution=np.array([1.0, 0.5, 1.0, 0.8]))
+    problem = Problem(state, rows)
+    before = np.array([-3.0, -2.0, -1.0, -1.0])
+    v, total = problem.strike(before, np.ones(4, bool), 1e-12)
+    assert v == pytest.approx(before + problem.W @ total, abs=1e-9) and v.min() > -1e-9 and total.min() >= 0.0
+    assert v[3] == pytest.approx(0.8, abs=1e-9)
+    energy = np.linalg.inv(problem.W[:3, :3])
+    assert v[:3] @ energy @ v[:3] <= before[:3] @ energy @ before[:3]

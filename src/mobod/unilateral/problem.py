@@ -291,8 +291,9 @@ class Problem:
 
         Poisson's law, in rounds: contacts that approach faster than their capture speed and have a restitution are compressed
         together, until none of them approaches, and get their impulse once more times the restitution; friction follows. What
-        is pressed together by that is the next round, so that a row of balls does what Newton's cradle does. At the end all
-        that touches, and still approaches, is stopped at once, without restitution.
+        is pressed together by that is the next round, so that a row of balls does what Newton's cradle does. Where that would
+        add energy, as different restitutions of what is coupled may, the expansion is less. At the end all that touches, and
+        still approaches, is stopped at once, without restitution.
 
         Parameters
         ----------
@@ -322,16 +323,45 @@ class Problem:
             # expansion: normal impulses are known, and limit friction
             back = np.zeros(len(v))
             back[normals[struck]] = rows.restitution[struck] * gamma[normals[struck]]
-            after_back = after + self.W @ back
             if (rows.friction[struck] > 0.0).any() or others:
-                more = self._expand(after_back, back, struck)
-                after_back, back = after_back + self.W @ more, back + more
-            v, total = after_back, total + gamma + back
+                back += self._expand(after + self.W @ back, back, struck)
+            back = self._without_gain(v, after, gamma, back)
+            v, total = after + self.W @ back, total + gamma + back
         if (touching & (v[normals] < -tolerance)).any():
             gamma = np.zeros(len(v))
             v = self.solve(v, gamma, np.concatenate([touching, always]))
             total = total + gamma
         return v, total
+
+    def _without_gain(self, v: Array, stopped: Array, gamma: Array, back: Array) -> Array:
+        """The part of expanding impulses *back* that leaves no more energy than there was, of what is coupled by itself.
+
+        Impulses gamma, from v to *stopped*, bring gamma^T (v + stopped) / 2, which is below zero, and s times back bring
+        s back^T stopped + s^2 back^T W back / 2. Equal restitutions without friction bring e^2 of what was taken.
+        """
+        pushed = self.W @ back
+        brings = 0.5 * (gamma * (v + stopped) + back * (2.0 * stopped + pushed))
+        least = ROUNDING * float(np.abs(gamma * v).sum())
+        if not (brings > least).any():
+            return back
+        group, part = self._coupled((gamma != 0.0) | (back != 0.0)), np.ones(len(back))
+        for one in np.unique(group):
+            own = group == one
+            if brings[own].sum() > least:
+                taken, once = -0.5 * float(gamma[own] @ (v + stopped)[own]), float(back[own] @ stopped[own])
+                square = float(back[own] @ pushed[own])
+                part[own] = 2.0 * taken / (once + (once * once + 2.0 * square * taken) ** 0.5)
+        return part * back
+
+    def _coupled(self, acts: Any) -> Any:
+        """A number of each row, the same for rows that act and change each other's velocities, directly or by others."""
+        m, scale = len(self.W), np.sqrt(self.W.diagonal())
+        block = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+        tied = (np.abs(self.W) > ROUNDING * np.outer(scale, scale)) & acts & acts[:, None] | (block[:, None] == block)
+        group, before = np.arange(m), None
+        while before is None or (group != before).any():
+            before, group = group, np.where(tied, group, m).min(axis=1)
+        return group
 
     def _expand(self, b: Array, back: Array, struck: Any) -> Array:
         """The friction and the bilateral impulses that go with normal impulses *back*, which b has already."""
