@@ -271,6 +271,42 @@ def test_time_stepping_keeps_constraints_locks_and_prescribed_motion():
     assert end.q[7:].tolist() == [0, 0, 5.0]
 
 
+def test_what_slides_by_events_has_its_friction_whatever_else_runs():
+    """A run by time stepping that began in between took the friction away from all others of the system."""
+    system, state, _ = point_on_slope(0.3, 0.2)
+    state.u = [np.cos(0.3), 0.5, -np.sin(0.3)]
+    expected, _ = run(system, state, 0.2)
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-8))
+    stepper.initialize(state)
+    other = mb.TimeStepper(system, mb.integrator.TimeStepping(system, fixed_step_size=1e-3))
+    other.initialize(state)
+    stepper.step_to(0.2)
+    other.step_to(0.2)
+    assert stepper.state.y.tobytes() == expected.y.tobytes()
+    assert other.state.u == pytest.approx(expected.u, abs=1e-3)
+
+
+@pytest.mark.parametrize("gap", [1e-5, 3e-4, 2e-3])
+def test_balls_that_all_but_touch_strike_each_other_within_a_step(gap):
+    """The second comes to the third in the step in which the first comes to it: that was stopped, not bounced."""
+    system, state = cradle()
+    state.q = gap * np.arange(3)
+    end, _ = stepped(system, state, 0.02)
+    assert end.u == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
+
+
+@pytest.mark.parametrize(("angle", "mu", "slip", "turning"), [(0.9, 0.4, -0.5, 1.0), (2.2, 0.2, -0.5, 0.0)])
+def test_friction_has_the_whole_of_an_impact_wherever_in_a_step_it_happens(angle, mu, slip, turning):
+    """A rod falls on its end, which sticks or slides. In two parts, one after the other, speeds after it were off by 0.09."""
+    system, state, _ = rod(angle, mu, 0.0)
+    state.q = state.q + np.array([0.0, 0.0, 0.0105])
+    state.u = [turning, slip, -1.0]
+    end, _ = run(system, state, 0.02)
+    for h in (1e-4, 1.1e-4, 1.2e-4, 1.3e-4, 1.4e-4):
+        found, _ = stepped(system, state, 0.02, h)
+        assert found.u == pytest.approx(end.u, abs=5.0 * h)
+
+
 def tumbling_cube(seed):
     """A cube of side 1 on its corners, dropped from about its side's height as it turns."""
     system, matter = empty()

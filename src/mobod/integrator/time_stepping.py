@@ -3,9 +3,11 @@
     v* = J (u_0 + h udot_0)     v_1 = v* + J M^-1 J^T gamma     u_1 = u_0 + h udot_0 + M^-1 J^T gamma     q_1 = q_0 + h N u_1
 
 udot_0 has all forces and bilateral constraints, and no contact; gamma are impulses that fulfil Coulomb's law with v_1, see
-`unilateral.stepped.solve`, with v_n >= -gap / h in place of v_n >= 0: what would go through comes to touch. Rows of bilateral
-constraints are among those of J, for which v_1 is v*. Impacts with restitution come first, of contacts that would touch within
-the step. Then q and u are projected as with other methods. M^-1 is that of free mobilities, so that locks and motions are kept.
+`unilateral.stepped.solve`, with v_n >= -gap / h in place of v_n >= 0: what would go through comes to touch. What comes there
+without restitution, faster than its capture speed and beside friction, stops with the step: u_1 is then of a second problem in
+which v_n >= 0 of these. Rows of bilateral constraints are among those of J, for which v_1 is v*. Impacts with restitution come
+first, of contacts that would touch within the step. Then q and u are projected as with other methods. M^-1 is that of free
+mobilities, so that locks and motions are kept.
 
 Springs, dampers and stops of single mobilities are implicit, as `unilateral.stepped.joints` says: M is with what they add.
 
@@ -54,6 +56,8 @@ from .base import Integrator
 
 #: Gaps that close within so many steps at the largest approach seen take part from the beginning.
 _REACH = 2.0
+#: After so many rounds of impacts within a step what still approaches is stopped: it goes to and fro between two contacts.
+_MOST_ROUNDS = 200
 #: The coefficient of friction up to which nothing has been seen to fail. With larger ones two points that press against each
 #: other sideways, with hardly any normal impulses, may have no solution, and looking for one takes seconds.
 _STEEP = 100.0
@@ -80,8 +84,8 @@ class TimeStepping(Integrator):
     Unilateral contacts, and friction of known normal force, act without being enabled in the state: those enabled
     are switched off when a run begins. Between steps q and u are interpolated linearly.
 
-    Impacts happen at the beginning of the step in which they would come. A step without contact that could close takes no
-    problem to solve. `get_contact_impulses` has those of the last step.
+    Impacts with restitution happen at the beginning of the step in which they would come, others at its end. A step without
+    contact that could close takes no problem to solve. `get_contact_impulses` has those of the last step.
 
     Surfaces of a `CompliantContactSubsystem`, and those that `contact.rigid` has left to it, are stepped as well, by the points
     that the narrow phase finds where a step begins: in place of the forces of their materials, which give way here as a
@@ -467,7 +471,7 @@ class TimeStepping(Integrator):
         u = state.u_values[:nu].copy()
         bare = u + h * rate[first_u : first_u + nu]
         new = bare + self._push(state, h)
-        new = self._through_contacts(state, u, new, bare, h)
+        new, moving = self._through_contacts(state, u, new, bare, h)
         y += h * rate
         particles = record.particle_velocity[:, 0]
         n = len(particles)
@@ -476,7 +480,7 @@ class TimeStepping(Integrator):
             y[first : first + n] = y[first : first + n] + h * (y[first + n :] - particles)
         y[first_u : first_u + nu] = new
         matter = self.system.get_matter_subsystem()
-        y[: tree.nq] = state.q_values[: tree.nq] + h * matter.multiply_by_n(state, False, new)
+        y[: tree.nq] = state.q_values[: tree.nq] + h * matter.multiply_by_n(state, False, moving)
         return y
 
     def _push(self, state: State, h: float) -> Array | float:
@@ -487,13 +491,16 @@ class TimeStepping(Integrator):
         self._pushed = bool(len(self._joints)) and find_push(state.block, self._space.words.ctypes.data, h, push)
         return push if self._pushed else 0.0
 
-    def _through_contacts(self, state: State, u: Array, free: Array, bare: Array, h: float) -> Array:
-        """The new speeds, of which *free* are those without contact, and *bare* those without what joints do, too."""
+    def _through_contacts(self, state: State, u: Array, free: Array, bare: Array, h: float) -> tuple[Array, Array]:
+        """The new speeds, and those of the coordinates within the step.
+
+        *free* are those without contact, and *bare* those without what joints do, too.
+        """
         rows, frictions = self._touching(state, h)
         count = len(rows.gaps)
         held = self._pushed and state.is_constrained  # what joints do goes through the constraints
         if not count and not frictions and not held:
-            return free
+            return free, free
         normals = rows.starts[:-1]
         rates_0, rates_1 = rows.J[normals] @ u, rows.J[normals] @ free
         possible = np.isfinite(rows.gaps) & moves_something(state, rows.J[normals])
@@ -505,35 +512,35 @@ class TimeStepping(Integrator):
         if not near.any() and not frictions and not held:
             self._impulses = np.zeros(0)
             self._names = []
-            return free
+            return free, free
         while True:
             own = select(rows, near)
             problem = Problem(state, own, frictions, self._space)
             self._space = problem.space
-            new = self._solve(problem, u, free, bare, h)
-            missed = (
-                possible & ~near & ~touching & (rows.gaps + h * (rows.J[normals] @ new) < -1e-12 * h * max(fastest / h, 1.0))
-            )
+            new, moving = self._solve(problem, u, free, bare, h)
+            rates = np.minimum(rows.J[normals] @ moving, rows.J[normals] @ new)
+            missed = possible & ~near & ~touching & (rows.gaps + h * rates < -1e-12 * h * max(fastest / h, 1.0))
             if not missed.any():
-                return new
+                return new, moving
             near |= missed
 
-    def _solve(self, problem: Problem, u: Array, free: Array, bare: Array, h: float) -> Array:
+    def _solve(self, problem: Problem, u: Array, free: Array, bare: Array, h: float) -> tuple[Array, Array]:
         rows, normals = problem.rows, problem.normals
         ties = slice(problem.contact_rows, problem.contact_rows + len(problem.bilateral.offset))
         apart = problem.J[ties] @ (free - bare)  # accelerations fulfil constraints, and what joints do goes through them
-        before, total = problem.J @ u + problem.offsets(), np.zeros(len(problem.J))
-        closing = rows.gaps + h * before[normals] <= 0.0
-        struck = closing & (rows.restitution > 0.0) & (before[normals] < -rows.capture_speed)
-        if struck.any():
-            _, total = problem.strike(before, closing & (rows.restitution > 0.0), 0.0)
-            free = free + problem.MinvJT @ total
+        free, total = self._strike(problem, u, free, h)
         b = problem.J @ free + problem.offsets()
         b[ties] = apart
         of_gaps = np.where(rows.gaps > 0.0, -rows.gaps, -GAP_RECOVERY * rows.gaps) / h
         targets = rows.targets()
         gamma = self._warm(problem)
-        after = problem.solve(b, gamma, targets=np.where(np.isnan(targets), of_gaps, targets))
+        aims = np.where(np.isnan(targets), of_gaps, targets)
+        after = problem.solve(b, gamma, targets=aims)
+        moving: Array = free + problem.MinvJT @ gamma
+        pressed = gamma[normals] > 0.0
+        stops = np.isnan(targets) & (rows.restitution == 0.0) & pressed & (after[normals] < -rows.capture_speed)
+        if stops.any() and (pressed & (rows.friction > 0.0)).any():
+            after = problem.solve(b, gamma, targets=np.where(stops, 0.0, aims))
         self._residual = max(self._residual, problem.residual)
         self._problems += 1
         self._problem_counts += problem.counts
@@ -547,7 +554,20 @@ class TimeStepping(Integrator):
             others = int(problem.starts[len(problem.names) - problem.num_frictions])
             self._stepped.keep(gamma[own].reshape(n, 3), after[own].reshape(n, 3), gamma[others:], h)
         new: Array = free + problem.MinvJT @ gamma
-        return new
+        return new, moving
+
+    def _strike(self, problem: Problem, u: Array, free: Array, h: float) -> tuple[Array, Array]:
+        """The speeds *free* after impacts with restitution, also of what these close within the step, and the impulses."""
+        rows, normals = problem.rows, problem.normals
+        v, total = problem.J @ u + problem.offsets(), np.zeros(len(problem.J))
+        struck = np.zeros(len(rows.gaps), bool)
+        while True:
+            closing = (rows.restitution > 0.0) & (rows.gaps + h * v[normals] <= 0.0)
+            if not (closing & ~struck & (v[normals] < -rows.capture_speed)).any():
+                return free + problem.MinvJT @ total, total
+            struck |= closing
+            v, more = problem.strike(v, struck, 0.0, _MOST_ROUNDS)
+            total += more
 
     def _warm(self, problem: Problem) -> Array:
         """The impulses of the last step, where to begin."""

@@ -231,7 +231,8 @@ class TimeStepper(Sealed):
         by_events = not self._integrator.steps_contacts
         from ..unilateral.contact_events import ContactEvents, needs_python
 
-        self.system.interpret_for_contacts(by_events and needs_python(self.system))
+        if by_events and needs_python(self.system):
+            self.system.interpret_for_contacts()
         return ContactEvents(self.system, self._integrator.get_accuracy_in_use()) if by_events else None
 
     @property

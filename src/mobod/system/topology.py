@@ -140,10 +140,10 @@ class HasTopology(HasEvents):
         self._default_state = state.copy()
         return state
 
-    def interpret_for_contacts(self, interpret: bool) -> None:
-        """Set whether Python takes part in realizing states in which contacts slide."""
-        if self.may_slide is not interpret:
-            self.may_slide = interpret
+    def interpret_for_contacts(self) -> None:
+        """Let Python take part in realizing states in which contacts slide, from now on: other runs may have such states."""
+        if not self.may_slide:
+            self.may_slide = True
             self._kernel = self.plain_routine = None  # whether states may be realized without Python is found out anew
 
     def interprets(self, state: State) -> bool:

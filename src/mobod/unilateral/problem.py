@@ -286,7 +286,7 @@ class Problem:
         places = matter.places_of_rows(state)
         return next(one.name for one in matter.constraints if place in places[one.own_rows(state)])
 
-    def strike(self, v: Array, touching: Any, tolerance: float, at: Any = None) -> tuple[Array, Array]:
+    def strike(self, v: Array, touching: Any, tolerance: float, most: int | None = None) -> tuple[Array, Array]:
         """Impacts with restitution: velocities of rows *v* after them, and the impulses.
 
         Poisson's law, in rounds: contacts that approach faster than their capture speed and have a restitution are compressed
@@ -302,8 +302,13 @@ class Problem:
             The contacts that are closed.
         tolerance : float
             A rate of approach that is none.
-        at : state, optional
-            For messages.
+        most : int, optional
+            So many rounds, after which what still approaches is stopped.
+
+        Raises
+        ------
+        ConvergenceError
+            If `_ROUNDS` have not driven apart what is struck, and *most* is not given.
         """
         rows, n = self.rows, self.num_contacts
         total, others = np.zeros(len(v)), len(self.names) - n
@@ -312,7 +317,7 @@ class Problem:
         bouncing = touching & (rows.restitution > 0.0)
         for number in range(_ROUNDS + 1):
             struck = bouncing & (v[normals] < -np.maximum(rows.capture_speed, tolerance))
-            if not struck.any():
+            if not struck.any() or number == most:
                 break
             if number == _ROUNDS:
                 names = ", ".join(repr(rows.names[k]) for k in np.flatnonzero(struck))

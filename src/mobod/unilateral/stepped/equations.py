@@ -268,6 +268,25 @@ def add_gaps(model: Any, space: Any, h: float) -> None:
 
 
 @generic
+def stop_at_end(space: Any, first: int) -> bool:
+    """Let gaps that have closed with the step, beside friction, and have no restitution, stop there; whether there are such.
+
+    Those are points from *first* on. In two steps friction would have two parts of an impact, one after the other, as large as
+    these happen to be, and slip between them.
+    """
+    points, i, stops, rubs = space.points, first, False, False
+    for at in range(space.gaps.shape[0]):
+        if space.gaps[at, names.TAKES_PART] == 1:
+            numbers = numbers1(space.gaps[at, names.NUMBERS], 0)
+            if numbers[0] == 0.0 and points[i, names.IMPULSE] > 0.0 and points[i, names.V] < -numbers[1]:
+                points[i, names.TARGET], stops = 0.0, True
+            i += 1
+    for k in range(i):
+        rubs = rubs or (points[k, names.LIMIT] < 0.0 and points[k, names.FRICTION] > 0.0 and points[k, names.IMPULSE] > 0.0)
+    return stops and rubs
+
+
+@generic
 def _write(model: Any, c: int) -> None:
     """Let a constraint write its position error, if it has one, and its rows."""
     call_routine(model.constraint_routine[c], model, c, POSITIONS)

@@ -79,8 +79,9 @@ CLOSED_BY, SIGN, BESIDE, ROWS, NUMBERS, TAKES_PART = range(6)
 GAPS_WIDTH = 6
 
 # rows of `vectors`, in the order of trees: u + h udot without contact; u; M (v - that); the gradient, then Newton's step;
-# M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum
-FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW, ADDED, PUSH = range(10)
+# M times this; the diagonal of M; scratch; the speeds found; what joints add to the diagonal of M, and to momentum; the
+# speeds of coordinates within the step
+FREE, SPEED, MOMENTUM, STEP, PUSHED, DIAGONAL, SCRATCH, NEW, ADDED, PUSH, MOVING = range(11)
 
 #: To begin with.
 _ROOM = 64
@@ -207,7 +208,7 @@ def make_space(
         np.zeros(trees, np.uint8),
         np.zeros(masses),
         np.zeros(masses),
-        np.zeros((10, nu)),
+        np.zeros((11, nu)),
         np.zeros((3, ny)),
         *_of_points(points),
         *_of_columns(columns),

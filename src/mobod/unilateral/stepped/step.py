@@ -19,7 +19,7 @@ from ...compiling import apart, generic, routine
 from ...mobilizer.q_rates import find_q_dot
 from ...tree.project import any_positive
 from . import space as names
-from .equations import NONE, STRUCK, add_equations, add_gaps, closing, find_closing
+from .equations import NONE, STRUCK, add_equations, add_gaps, closing, find_closing, stop_at_end
 from .joints import find_pushes
 from .points import find_points, place_all, recall, remember, renew_limits
 from .solve import find_problem, push_free, solve_in_lanes, weigh
@@ -50,8 +50,8 @@ def _begin(model: Any, space: Any, h: Any) -> bool:
 
 
 @generic
-def _end(model: Any, space: Any, result: int, h: Any, to: int) -> None:
-    """y a step on, by the speeds in a row of ``vectors``, into a row of ``tries``."""
+def _end(model: Any, space: Any, result: int, moving: int, h: Any, to: int) -> None:
+    """y a step on, by the speeds in a row of ``vectors``, and those of coordinates in another, into a row of ``tries``."""
     vectors, place, out = space.vectors, space.place_of_speed, space.tries
     first = model.whole_nq
     for i in range(model.ny):
@@ -62,7 +62,7 @@ def _end(model: Any, space: Any, result: int, h: Any, to: int) -> None:
         store(out, to, i, load(model.y, i, 0) + h * load(out, to, i + n))
     # q_dot by the new speeds, for which the record has them for a moment
     for turn in range(2):
-        row = result
+        row = moving
         if turn == 1:
             row = names.SPEED
         for i in range(model.nu):
@@ -71,7 +71,7 @@ def _end(model: Any, space: Any, result: int, h: Any, to: int) -> None:
             find_q_dot(model, b)
         if turn == 0:
             for i in range(model.nu):
-                store(out, to, first + i, load(vectors, row, place[i]))
+                store(out, to, first + i, load(vectors, result, place[i]))
             for i in range(model.nq):
                 store(out, to, i, load(model.q, i, 0) + h * load(model.q_dot, i, 0))
 
@@ -97,7 +97,7 @@ def step_one(model: Any, block: int, to: int) -> int:
     surfaces, pushed = space.counts[names.POINTS], _begin(model, space, h)
     for at in range(space.gaps.shape[0]):
         space.gaps[at, names.TAKES_PART] = 0
-    more, result = find_closing(model, space, h, names.FREE), names.FREE
+    more, result, moving = find_closing(model, space, h, names.FREE), names.FREE, names.FREE
     while more != STRUCK:
         space.counts[names.POINTS] = surfaces
         add_gaps(model, space, h)
@@ -116,8 +116,16 @@ def step_one(model: Any, block: int, to: int) -> int:
                 space.counts[names.KEPT] = 0
                 return names.NO_IMPULSES
             result, first = names.NEW, 0
-        more = NONE
+        more, moving = NONE, result
         if result != names.FREE or pushed:
+            more = find_closing(model, space, h, result)
+        if more == NONE and result == names.NEW and stop_at_end(space, surfaces):
+            for i in range(space.vectors.shape[1]):
+                space.vectors[names.MOVING, i] = space.vectors[names.NEW, i]
+            moving = names.MOVING
+            if not _solve(model, block, 0):
+                space.counts[names.KEPT] = 0
+                return names.NO_IMPULSES
             more = find_closing(model, space, h, result)
         if more == NONE:
             break
@@ -129,7 +137,7 @@ def step_one(model: Any, block: int, to: int) -> int:
     else:
         remember(space)
         space.measures[names.LAST_STEP] = h
-    _end(model, space, result, h, to)
+    _end(model, space, result, moving, h, to)
     return 0
 
 
@@ -306,5 +314,5 @@ def step_eight(model: Any, block: int, to: int) -> int:
     if wide.gaps.shape[0] > 0 and (pushed or result != names.FREE):
         alone = alone | _leave(wide, who, closing(model, wide, h, result), 1)
     _scatter(wide, words, who, slots)
-    _end(model, wide, result, h, to)
+    _end(model, wide, result, result, h, to)
     return alone
