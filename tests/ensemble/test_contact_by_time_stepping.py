@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.ensemble import simulating
 
 H = 1.0 / 256.0  # sums of which are exact
 
@@ -59,6 +60,41 @@ def test_bits_are_those_beside_any_others(bouncing, fixed):
         (near if fixed else np.testing.assert_array_equal)(motions.u[k], alone.u)
         assert motions.statistics["steps_taken"][k] == alone.statistics["steps_taken"]
     assert motions.q[:, -1, 6] == pytest.approx(0.1, abs=2e-3), "the lower boxes lie on the floor"
+
+
+@pytest.mark.parametrize("acts", [False, True])
+def test_what_is_scheduled_is_called_between_steps_that_errors_choose(bouncing, acts, monkeypatch):
+    """In the compiled loop, as in runs of one state: with the forces of surfaces, and onward from what a handler sets."""
+    system, _ = bouncing
+    seen = []
+
+    class Looks(mb.event.PeriodicReporter):
+        def handle_event(self, state):
+            seen.append((state.time, *state.q, *state.u_dot))
+
+    class Pushes(mb.event.PeriodicHandler):
+        def handle_event(self, state, accuracy):
+            seen.append((state.time, *state.u))
+            if acts and state.u[3] > 0.1:
+                state.u = 0.5 * state.u
+
+    looks, pushes = Looks(0.125), Pushes(0.0625)
+    system.add_event_reporter(looks)
+    system.add_event_handler(pushes)
+    try:
+        settings = {"report_interval": 0.25, "integrator": mb.integrator.TimeStepping(system, accuracy=1e-4)}
+        ensemble = started(bouncing, range(3))
+        singles = [mb.simulate(system, ensemble.get_state(k), 0.5, **settings) for k in range(3)]
+        alone = sorted(seen)
+        seen.clear()
+        monkeypatch.setattr(simulating, "run_one", None)
+        motions = ensemble.simulate(0.5, **settings)
+    finally:
+        system.remove_event_reporter(looks)
+        system.remove_event_handler(pushes)
+    assert sorted(seen) == alone
+    for one, single in zip(motions, singles, strict=True):
+        np.testing.assert_array_equal(one.q, single.q)
 
 
 def test_calls_of_step_go_on_as_one_run_does(bouncing):

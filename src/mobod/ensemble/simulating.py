@@ -18,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..event.scheduled import Scheduled
 from ..integrator import Integrator
 from ..integrator.contact_steps import CLOSES, NO_IMPULSES, NO_ROOM
 from ..integrator.jumps import PATH_JUMPS, wrapped_paths
@@ -559,9 +558,7 @@ class _Run:
             self._schedule = schedule
         elif type(self.lanes) is StateRuns and Schedule.of(system):
             self._schedule = Schedule(system, n, integrator.accuracy)
-            # what steps with contact know of the one before is lost where a run goes on alone
-            acts = integrator.steps_contacts and any(isinstance(one, Scheduled) for one in system.event_handlers)
-            if not (self.lanes.finds_events or acts) and integrator.final_time is None:
+            if not self.lanes.finds_events and integrator.final_time is None:
                 self.lane_events = LaneEvents(ensemble, self.lanes, integrator, self, self._schedule)
                 self.lanes.call(self.lane_events, self, self._schedule)
         self.onward = layout.new_onward(n if self.lane_events is not None else 0)

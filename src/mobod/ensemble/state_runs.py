@@ -10,6 +10,7 @@ from ..algebra.arrays import Array
 from ..compiling import Kernel, among_many
 from ..event.scheduled import Scheduled
 from ..event.watched import Watched
+from ..force.contact.element import STEPPED
 from ..integrator import Integrator
 from ..integrator.watch import Watch
 from ..simulation.run import integrator_settings, make_integrator
@@ -101,7 +102,7 @@ class StateRuns:
             self.workers.append(self.make_worker())
 
     def call(self, events: LaneEvents, owner: Owner, schedule: Schedule) -> None:
-        """Let workers call handlers and reporters that are due on the way; states that they change go on alone."""
+        """Let workers call handlers and reporters that are due; states go on alone where these change more than variables."""
         self.calls_python = True
         for worker in self.workers:
             worker.called = events, owner, schedule
@@ -120,15 +121,13 @@ class StateWorker:
     """The arrays with which one thread takes states through their runs."""
 
     def __init__(self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator) -> None:
-        self._own, at = np.zeros(numbers), 0
+        self._own, self._shapes = np.zeros(numbers), {name: array.shape[1:3] for name, array in own.items()}
         state.system.realize(state, Stage.INSTANCE)
-        for name, array in own.items():
-            rows, columns = array.shape[1:3]
-            one = state.own_fields[name] = self._own[at : at + rows * columns].reshape(rows, columns)
-            state.record.share(name, one)
-            at += rows * columns
+        self._share_own(state)
         self._integrator = made = make_integrator(state.system, integrator_settings(integrator))
         made.begin_compiled(state)
+        #: Forces that kernels leave out, and that act where Python is given the state.
+        self._left_out = np.flatnonzero(state.field("force_enabled") == STEPPED)
         self._block, self._queue = state.block, np.zeros(QUEUE_SIZE, np.int64)
         self._settings, self.choices = made.control.copy(), made.counts.copy()
         self._remembered, self._no_energies = remembered_of(state), np.zeros(0)
@@ -138,6 +137,23 @@ class StateWorker:
         #: Witnesses, which the loop looks at.
         self._watch = self._make_watch()
         self._code: tuple[Any, ...] | None = None
+        #: The state as it was made, for the next ones once a handler has changed more than its variables, as by a lock.
+        self._made, self._is_as_made = state.snapshot(), True
+
+    def _share_own(self, state: State) -> None:
+        """Give the state the parameters that each one has of its own."""
+        at = 0
+        for name, (rows, columns) in self._shapes.items():
+            one = state.own_fields[name] = self._own[at : at + rows * columns].reshape(rows, columns)
+            state.record.share(name, one)
+            at += rows * columns
+
+    def _make_anew(self) -> None:
+        """Forget what a handler has changed in the state that has left."""
+        state = self._integrator.get_state()
+        state.revert(self._made)
+        self._share_own(state)
+        self._made, self._is_as_made = state.snapshot(), True
 
     def _make_watch(self) -> Watch | None:
         made = self._integrator
@@ -172,6 +188,8 @@ class StateWorker:
         while left > 0:
             status = rk.REACHED
             if queue[runs.CURRENT] < 0:
+                if not self._is_as_made:
+                    self._make_anew()
                 control[:], counts[:] = self._settings, self.choices
                 status = take(block, *share, *own)
                 if queue[runs.CURRENT] < 0:
@@ -217,16 +235,20 @@ class StateWorker:
         handled, time = float(schedule.handlers[s]), float(min(schedule.handlers[s], schedule.reporters[s]))
         if time > end or (time == end == handled < schedule.reporters[s]):  # whose time is that of the next run
             return rk.REACHED
-        integrator.leave_at(time)
         state, row = integrator.get_state(), owner.onward[s]
+        if len(self._left_out):
+            state.own_field("force_enabled")[self._left_out] = 1
+        integrator.leave_at(time)
         data.outcome[s, ROWS], row[NEXT_SIZE] = counts[rk.REPORT], control[rk.STEP]
         changed = events.happens(s, time, state=state)
-        if changed is False:
-            return rk.PAUSED
-        control[rk.TIME], work[rk.Y] = time, state.y_values
-        if changed:
-            owner.goes_alone(s)
-        return _LEFT
+        if changed is None:
+            control[rk.TIME], work[rk.Y], self._is_as_made = time, state.y_values, False
+            return _LEFT
+        if len(self._left_out):
+            state.own_field("force_enabled")[self._left_out] = STEPPED
+        if changed:  # it goes on from there
+            control[rk.STEP], control[rk.COLLAPSE], counts[rk.CHANGED] = row[NEXT_SIZE], 0.0, 1
+        return rk.PAUSED
 
     @property
     def _kernel(self) -> Kernel:
