@@ -19,6 +19,18 @@ def test_a_car_stands_on_its_weight_and_changes_lanes():
     assert np.abs(run.u[:, 3] - car.SPEED).max() < 0.1 * car.SPEED
 
 
+def test_a_car_brakes_in_a_bend():
+    """A driver who is told another speed brakes by what the tyres bear: the wheels do not lock, and the car does not spin."""
+    x = np.linspace(0.0, 80.0, 81)
+    path = np.column_stack([x, 3.0 * np.sin(x / 12.0)])
+    system, state = car.build(path, 12.0)
+    system.forces.get_force("driver").set_parameter(state, "speed", 8.0)
+    run = mb.simulate(system, state, 4.0, accuracy=1e-4)
+    off = np.interp(run.q[:, 4], *path.T) - run.q[:, 5]
+    assert np.abs(off).max() < 1.0 and abs(off[-1]) < 0.3
+    assert abs(np.hypot(run.u[-1, 3], run.u[-1, 4]) - 8.0) < 0.5
+
+
 def test_a_car_goes_over_a_bump():
     system, state = speed_bump.build()
     run = mb.simulate(system, state, speed_bump.TIME, accuracy=1e-4)

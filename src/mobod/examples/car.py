@@ -25,6 +25,7 @@ MASS, WHEEL, CARRIER, KNUCKLE = 1300.0, 20.0, 10.0, 5.0
 RADIUS = TYRE["UNLOADED_RADIUS"]
 WHEELBASE, TRACK, AHEAD, HEIGHT = 2.7, 1.5, 1.2, 0.55  # AHEAD: the front axle of the mass center; HEIGHT of that
 STIFFNESS, DAMPING, ROLL_BAR = 25e3, 2e3, 15e3
+TORQUE = 500.0  # of each driven wheel, the most: less than half of what its tyre's grip bears
 TIME = 8.0  # that `mobod simulate car` simulates
 
 
@@ -65,9 +66,10 @@ def build(
             made = mb.force.MagicFormulaTyre(forces, wheel, tyre, road=road, mirrored=y < 0.0, name=f"tyre {axle} {side}")
         bar = mb.force.transmission.Coordinates(forces, [(carriers[0], 0, 1.0), (carriers[1], 0, -1.0)])
         mb.force.TransmissionSpring(forces, bar, stiffness=ROLL_BAR, name=f"{axle} anti-roll bar")
+    most = np.array([np.inf, np.inf, TORQUE, TORQUE])  # of what steers, and of what drives
     mb.control.Driver(
         forces, body, lane_change() if path is None else path, speed, steering=steering, driven=driven, wheelbase=WHEELBASE,
-        rear_axle=(AHEAD - WHEELBASE, 0.0, 0.0), name="driver",
+        rear_axle=(AHEAD - WHEELBASE, 0.0, 0.0), limits=(-most, most), name="driver",
     )  # fmt: skip
     state = system.realize_topology()
     radius = made.get_radius(state)

@@ -277,7 +277,10 @@ class UnilateralContact(Sealed):
         return first, first + 1
 
     def calc_normal_force(self, state: State) -> float:
-        """The force that keeps the gap open; zero where it is not enabled. Needs ACCELERATION."""
+        """The force that keeps the gap open; zero where it is not enabled. Needs ACCELERATION.
+
+        `integrator.TimeStepping` enables none: its forces are impulses of steps, see its ``get_contact_impulses()``.
+        """
         one = self._which_enabled(state)
         if one is None:
             return 0.0
