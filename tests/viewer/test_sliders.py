@@ -100,6 +100,8 @@ def test_sliders_of_parameters_have_units():
     assert labels["soft.stiffness"] == "(N/m)" and labels["soft.rest_value"] == "(m)" and labels["two.damping"] == "(N s/m)"
     assert labels["cubic.quadratic_damping"] == "(N s²/m²)"
     assert labels["bushing.stiffness[2]"] == "(N m/rad)" and labels["bushing.stiffness[3]"] == "(N/m)"
+    products = next(one for one in sliders if one.name == "lower.inertia[3]")
+    assert products.high == -products.low == max(one.read(state) for one in sliders if one.name.startswith("lower.inertia"))
     small = {one.name: one.label(("g", "mm", "ms")) for one in sliders}
     assert small["soft.stiffness"] == "soft.stiffness (g/ms²)"
     assert all(one.label(None) == one.name for one in sliders)

@@ -41,9 +41,11 @@ class ParameterSlider:
         In words, ``force/length``, or nothing.
     """
 
-    def __init__(self, setting: settings.Setting, i: int, value: float, ends: tuple[float, float] | None) -> None:
+    def __init__(
+        self, setting: settings.Setting, i: int, value: float, ends: tuple[float, float] | None, largest: float = 0.0
+    ) -> None:
         self.name, self.setting, self._setting, self._i = setting.names[i], setting.name, setting, i
-        low, high = _around(value) if ends is None else ends
+        low, high = _around(value, largest) if ends is None else ends
         self.low, self.high = min(low, value), max(high, value)
         self.unit = ""
         self.step = 10.0 ** math.floor(math.log10((self.high - self.low) / _STEPS))
@@ -99,10 +101,10 @@ def list_parameters(system: MultibodySystem, state: State, parameters: Any) -> l
         if any(one.setting == setting.name for one in found):
             raise ValueError(f"the parameter {setting.name!r} is there twice; one slider is enough")
         values = setting.values(state)
-        units = _words(setting, state, len(values))
+        units, largest = _words(setting, state, len(values)), float(np.abs(values[np.isfinite(values)]).max(initial=0.0))
         for i, x in enumerate(values):
             if math.isfinite(x):
-                found.append(ParameterSlider(setting, i, float(np.float64(x)), pair))
+                found.append(ParameterSlider(setting, i, float(np.float64(x)), pair, largest))
                 found[-1].unit = units[i]
     return found
 
@@ -125,8 +127,8 @@ def _numbers(system: Any) -> list[str]:
     return [f"{body.name}.{name}" for body in bodies for name in ("mass", "com")]
 
 
-def _around(value: float) -> tuple[float, float]:
-    """From zero to twice a value; to both sides of zero."""
+def _around(value: float, largest: float) -> tuple[float, float]:
+    """From zero to twice a value; to both sides of zero, as far as the *largest* one beside it, or by 1."""
     if value == 0.0:
-        return -1.0, 1.0
+        return -(largest or 1.0), largest or 1.0
     return (0.05 * value, 2.0 * value) if value > 0.0 else (2.0 * value, 0.0)
