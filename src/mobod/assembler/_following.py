@@ -21,6 +21,7 @@ from ..tree import normal_equations, realize
 from ..tree.realize import DONE
 from ..value.stage import Stage
 from ._problem import Problem
+from ._reaching import solve
 from .markers import Markers
 
 #: The damping that a search starts with, that below which it stays as it is, and that at which the search is left to others.
@@ -55,15 +56,8 @@ def _solve(H: Any, g: Any, x: Any, mu: float) -> bool:
             else:
                 H[i, j] = total / H[j, j]
     for i in range(n):
-        total = -g[i]
-        for k in range(i):
-            total -= H[i, k] * x[k]
-        x[i] = total / H[i, i]
-    for i in range(n - 1, -1, -1):
-        total = x[i]
-        for k in range(i + 1, n):
-            total -= H[k, i] * x[k]
-        x[i] = total / H[i, i]
+        x[i] = -g[i]
+    solve(H, x, n)
     return True
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra import mat33, vec3
-from ..algebra.memory import load3, load_spatial
+from ..algebra.memory import load3, load9, load_spatial
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import atan2, load, sqrt, store
 from ..algebra.spatial import shift_motion
@@ -63,11 +63,7 @@ def _errors(model: Any, goals: Any, stations: Any, targets: Any, weights: Any, e
     r, total = 0, 0.0
     for k in range(goals.shape[0]):
         b = goals[k, BODY]
-        R = (
-            load(model.R_GB, b, 0), load(model.R_GB, b, 1), load(model.R_GB, b, 2), load(model.R_GB, b, 3),
-            load(model.R_GB, b, 4), load(model.R_GB, b, 5), load(model.R_GB, b, 6), load(model.R_GB, b, 7),
-            load(model.R_GB, b, 8),
-        )  # fmt: skip
+        R = load9(model.R_GB, b, 0)
         if goals[k, PLACE] == 1:
             p = mat33.mul_vec(R, (stations[k, 0], stations[k, 1], stations[k, 2]))
             p = vec3.add(load3(model.p_GB, b, 0), p)
@@ -95,11 +91,7 @@ def _jacobian(model: Any, goals: Any, stations: Any, weights: Any, J: Any) -> No
     r = 0
     for k in range(goals.shape[0]):
         b = goals[k, BODY]
-        R = (
-            load(model.R_GB, b, 0), load(model.R_GB, b, 1), load(model.R_GB, b, 2), load(model.R_GB, b, 3),
-            load(model.R_GB, b, 4), load(model.R_GB, b, 5), load(model.R_GB, b, 6), load(model.R_GB, b, 7),
-            load(model.R_GB, b, 8),
-        )  # fmt: skip
+        R = load9(model.R_GB, b, 0)
         p = mat33.mul_vec(R, (stations[k, 0], stations[k, 1], stations[k, 2]))
         turns = r + 3 * goals[k, PLACE]
         while b > 0:
@@ -128,7 +120,7 @@ def _factor(A: Any, m: int) -> None:
 
 
 @generic
-def _solve(A: Any, y: Any, m: int) -> None:
+def solve(A: Any, y: Any, m: int) -> None:
     """Y of L L^T y = y."""
     for i in range(m):
         s = y[i]
@@ -161,7 +153,7 @@ def _step(J: Any, A: Any, e: Any, y: Any, wish: Any, room: Any, free: Any, mu: f
             for j in range(n):
                 s -= J[i, j] * (free[j] * wish[j] + (1.0 - free[j]) * du[j])
             y[i] = s
-        _solve(A, y, m)
+        solve(A, y, m)
         again = False
         for j in range(n):
             if free[j] == 1.0:

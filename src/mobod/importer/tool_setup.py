@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -110,6 +111,15 @@ class ToolSetup:
     left_out: list[str] = field(default_factory=list)
 
 
+def tool_of(path: Path, known: Iterable[str]) -> Element:
+    """The first of the *known* tools in a setup file; `ModelError` where there is none."""
+    root = read_opensim_file(path)
+    tool = next((found for name in known if (found := first_named(root, name)) is not None), None)
+    if tool is None:
+        raise ModelError(f"{path}:{root.line}: this file holds none of {', '.join(known)}")
+    return tool
+
+
 def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
     """Read a setup file of OpenSim's InverseKinematicsTool, InverseDynamicsTool or AnalyzeTool.
 
@@ -121,10 +131,7 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         If a file that it names is not there.
     """
     path = as_path("path", path)
-    root = read_opensim_file(path)
-    tool = next((found for name in TOOLS if (found := first_named(root, name)) is not None), None)
-    if tool is None:
-        raise ModelError(f"{path}:{root.line}: this file holds none of {', '.join(TOOLS)}")
+    tool = tool_of(path, TOOLS)
     setup = ToolSetup(kind=TOOLS[tool.tag])
     setup.model = _file(path, tool, "model_file")
     setup.start, setup.end = _range(path, tool)

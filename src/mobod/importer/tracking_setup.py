@@ -12,9 +12,9 @@ import numpy as np
 from ..errors import ModelError
 from ..value.files import as_path
 from .controls import read_controls
-from .external_loads import all_named, beside, first_named, text_of
+from .external_loads import all_named, beside, text_of
 from .opensim_file import read_opensim_file
-from .tool_setup import _file, _name, _number
+from .tool_setup import _file, _name, _number, tool_of
 from .xml_element import Element
 
 #: The element of each tool, and the window of its controls.
@@ -84,10 +84,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
         If a file that it names is not there.
     """
     path = as_path("path", path)
-    root = read_opensim_file(path)
-    tool = next((found for name in TRACKING_TOOLS if (found := first_named(root, name)) is not None), None)
-    if tool is None:
-        raise ModelError(f"{path}:{root.line}: this file holds none of {', '.join(TRACKING_TOOLS)}")
+    tool = tool_of(path, TRACKING_TOOLS)
     kind, window = TRACKING_TOOLS[tool.tag]
     setup = TrackingSetup(kind=kind, name=tool.attributes.get("name", "").strip() or "mobod")
     setup.model, setup.motion = _file(path, tool, "model_file"), _file(path, tool, "desired_kinematics_file")

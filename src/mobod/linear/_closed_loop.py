@@ -166,14 +166,7 @@ class Laws:
         nu, nz = state.tree.nu, len(state.z_view)
 
         def at_variable(k: int, h: float) -> State:
-            if k < nu or k >= 2 * nu + nz:
-                return manifold.moved(state, np.eye(n - nu - nz)[k if k < nu else k - nu - nz], h)
-            other = state.copy()
-            name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
-            numbers = np.array(getattr(state, f"{name}_view"))
-            numbers[i] += h
-            setattr(other, name, numbers)
-            return other
+            return manifold.displaced(state, k, h, n - nu - nz)
 
         def at_memory(k: int, h: float) -> State:
             other = state.copy()

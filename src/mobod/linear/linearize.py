@@ -438,14 +438,7 @@ def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[
     nu, nz, turned = state.tree.nu, len(state.z_view), len(coordinates.lines(state))
 
     def at(k: int, h: float) -> Array:
-        if k < nu or k >= 2 * nu + nz:
-            other = manifold.moved(state, np.eye(nu + turned)[k if k < nu else k - nu - nz], h)
-        else:
-            other = state.copy()
-            name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
-            numbers = np.array(getattr(state, f"{name}_view"))
-            numbers[i] += h
-            setattr(other, name, numbers)
+        other = manifold.displaced(state, k, h, nu + turned)
         system.realize(other, Stage.ACCELERATION)
         return values(other)
 

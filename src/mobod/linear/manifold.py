@@ -29,6 +29,19 @@ def moved(state: State, change: Array, h: float = 1.0) -> State:
     return other
 
 
+def displaced(state: State, k: int, h: float, num_displacements: int) -> State:
+    """A copy of the state with variable k of its linear models moved by h: displacements, u, z, and turns of lines at last."""
+    nu, nz = state.tree.nu, len(state.z_view)
+    if k < nu or k >= 2 * nu + nz:
+        return moved(state, np.eye(num_displacements)[k if k < nu else k - nu - nz], h)
+    other = state.copy()
+    name, i = ("u", k - nu) if k < 2 * nu else ("z", k - 2 * nu)
+    numbers = np.array(getattr(state, f"{name}_view"))
+    numbers[i] += h
+    setattr(other, name, numbers)
+    return other
+
+
 def at_rest(system: Any, state: State) -> State:
     """The state with no speeds but prescribed ones, projected and realized."""
     state.u = np.zeros(len(state.u_view))

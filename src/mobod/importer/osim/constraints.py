@@ -38,10 +38,7 @@ def add_constraint(build: Building, item: Item) -> None:
     except TopologyError as error:  # it ties what does not move
         build.lose(item, f"{item.tag} {item.name!r} is left out, it can change nothing: {error}")
     except (ModelError, ValueError, TypeError) as error:
-        message = str(error)
-        raise ModelError(
-            message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
-        ) from None
+        item.refuse_for(error)
 
 
 def _two(build: Building, item: Item, first: str, second: str) -> tuple[tuple[MobilizedBody, Transform], ...]:

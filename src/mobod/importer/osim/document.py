@@ -72,6 +72,12 @@ class Item:
         """Raise an error that begins with file and line."""
         raise ModelError(f"{self.where}: {problem}")
 
+    def refuse_for(self, error: Exception) -> NoReturn:
+        """Raise what making the element has raised, with file and line before it unless these are there."""
+        message = str(error)
+        told = message.startswith(self.path)
+        raise ModelError(message if told else f"{self.where}: {self.tag} {self.name!r}: {message}") from None
+
     def note(self, sentence: str) -> str:
         """A line for the report, with file and line."""
         return f"{self.where}: {sentence}"

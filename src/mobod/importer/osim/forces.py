@@ -57,10 +57,7 @@ def add_force(build: Building, item: Item) -> None:
             return
         one = made(disabled_by_default=disabled, name=name)
     except (ModelError, ValueError, TypeError, TopologyError) as error:
-        message = str(error)
-        raise ModelError(
-            message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
-        ) from None
+        item.refuse_for(error)
     if item.tag not in ACTUATORS:
         build.model.data.setdefault("forces", {})[name] = one
         return

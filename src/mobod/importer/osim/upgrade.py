@@ -17,6 +17,7 @@ from ...errors import ModelError
 from ...value import Rotation, Transform
 from ..opensim_file import apply_defaults
 from ..xml_element import Element
+from .scaling import below
 
 #: The version that the reader reads.
 LATEST = 40600
@@ -62,7 +63,7 @@ def upgrade(model: Element, version: int, path: str) -> list[str]:
             "Save the model with OpenSim 4.6 or older"
         )
     notes: list[str] = []
-    for element in _all(model):
+    for element in below(model):
         element.tag = RENAMED.get(element.tag, element.tag)
     apply_defaults(model)
     for until, step in STEPS:
@@ -72,14 +73,6 @@ def upgrade(model: Element, version: int, path: str) -> list[str]:
 
 
 # ---------------------------------------------------------------------------------------------- elements
-
-
-def _all(element: Element) -> Iterator[Element]:
-    waiting = [element]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(reversed(one.children))
 
 
 def _child(element: Element | None, tag: str) -> Element | None:
@@ -157,7 +150,7 @@ def engine_into_model(model: Element) -> None:
 def spatial_transforms(model: Element) -> None:
     """10901: a CustomJoint's axes were a set, of which each said whether it turns or moves."""
     names = ("rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3")
-    for joint in _all(model):
+    for joint in below(model):
         group = _child(joint, "TransformAxisSet") if joint.tag == "CustomJoint" else None
         if group is None:
             continue
@@ -202,7 +195,7 @@ def point_and_torque_actuators(model: Element) -> None:
         "TorqueActuator": {"body_A": "bodyB", "body_B": "bodyA", "direction_A": "axis"},
         "PointActuator": {"body_B": "body", "point_B": "point", "direction_A": "direction"},
     }
-    for actuator in _all(model):
+    for actuator in below(model):
         for old, new in names.get(actuator.tag, {}).items():
             _rename(actuator, old, new)
         tag = {"TorqueActuator": "axis", "PointActuator": "direction"}.get(actuator.tag)
@@ -215,7 +208,7 @@ def point_and_torque_actuators(model: Element) -> None:
 
 def conditional_points(model: Element) -> None:
     """20002: a conditional point's coordinate."""
-    for point in _all(model):
+    for point in below(model):
         if point.tag == "ConditionalPathPoint":
             _rename(point, "coordinates", "coordinate")
 
@@ -232,7 +225,7 @@ def muscle_paths(model: Element) -> None:
 
 def moving_points(model: Element) -> None:
     """30000: a moving point's functions."""
-    for point in _all(model):
+    for point in below(model):
         if point.tag == "MovingPathPoint":
             for axis in "xyz":
                 _rename(point, f"{axis.upper()}Attachment", f"{axis}_location")
@@ -240,7 +233,7 @@ def moving_points(model: Element) -> None:
 
 def names_inertias_and_frames(model: Element) -> None:
     """30500: names have no blanks, inertias are lists, constraints and springs name frames."""
-    for element in _all(model):
+    for element in below(model):
         name = element.attributes.get("name")
         if name is not None and re.search(r"\s", name):
             element.attributes["name"] = re.sub(r"\s", "", name)
@@ -381,7 +374,7 @@ def offset_frames(model: Element) -> None:
                     _add(link, f"socket_frame{k}", f"{name}_offset")
                 else:
                     _add(link, f"socket_frame{k}", _body_path(name))
-    for point in _all(model):
+    for point in below(model):
         if point.tag in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
             _socket_of_body(point, "body", "parent_frame")
             for old in ("coordinate", "x_coordinate", "y_coordinate", "z_coordinate"):
@@ -394,7 +387,7 @@ def offset_frames(model: Element) -> None:
 
 def components(model: Element) -> None:
     """30506: a component's geometry joined its components; a prescribed force is on a frame."""
-    for element in _all(model):
+    for element in below(model):
         geometry = _take(element, "geometry") if element.tag in ("Body", "Ground", "PhysicalOffsetFrame", "Model") else None
         if geometry is not None:
             _list_of(element, "components").children += geometry.children
@@ -430,7 +423,7 @@ def _connectors(element: Element) -> None:
 
 def connectors(model: Element) -> None:
     """30508: connectors became properties, each with a name of its own."""
-    for element in _all(model):
+    for element in below(model):
         _connectors(element)
 
 
@@ -449,7 +442,7 @@ def _negate(element: Element, old: str, new: str) -> None:
 
 def sockets(model: Element) -> None:
     """30510: connectors are called sockets."""
-    for element in _all(model):
+    for element in below(model):
         if element.tag.startswith("connector_"):
             element.tag = "socket_" + element.tag.removeprefix("connector_")
 
@@ -482,7 +475,7 @@ def reversed_joints(model: Element) -> None:
 
 def short_socket_names(model: Element) -> None:
     """30517: sockets' names lost their end."""
-    for element in _all(model):
+    for element in below(model):
         match = re.fullmatch(r"((?:socket|input)_.*)_connectee_names?", element.tag)
         if match is not None:
             element.tag = match.group(1)
