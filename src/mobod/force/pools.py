@@ -4,6 +4,7 @@ from typing import Any
 
 from ..algebra.scalar import load
 from ..compiling import generic
+from ..mobilizer.access import vector3, vector9
 
 
 @generic
@@ -15,13 +16,10 @@ def number(model: Any, i: int) -> Any:
 @generic
 def numbers3(model: Any, i: int) -> Any:
     """Three numbers."""
-    return load(model.force_numbers, i, 0), load(model.force_numbers, i + 1, 0), load(model.force_numbers, i + 2, 0)
+    return vector3(model.force_numbers, i)
 
 
 @generic
 def numbers9(model: Any, i: int) -> Any:
     """Nine numbers."""
-    a, b, c = numbers3(model, i)
-    d, e, f = numbers3(model, i + 3)
-    g, h, k = numbers3(model, i + 6)
-    return a, b, c, d, e, f, g, h, k
+    return vector9(model.force_numbers, i)

@@ -26,6 +26,15 @@ def vector4(rows: Any, i: int) -> Any:
 
 
 @generic
+def vector9(rows: Any, i: int) -> Any:
+    """Nine numbers of a column, from row i on."""
+    a, b, c = vector3(rows, i)
+    d, e, f = vector3(rows, i + 3)
+    g, h, k = vector3(rows, i + 6)
+    return a, b, c, d, e, f, g, h, k
+
+
+@generic
 def _vector0(rows: Any, i: int) -> Any:
     return ()
 

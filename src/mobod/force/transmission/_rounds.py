@@ -25,6 +25,7 @@ from ...algebra.masks import both, either, in_any, load_at, no, pick3, store_at
 from ...algebra.memory import load3, load9
 from ...algebra.scalar import bare, floor, load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ...compiling import apart, generic
+from ...mobilizer.access import vector3, vector9
 from ._lines import norm
 from ._over_cylinder import INSIDE, MANDATORY, NONE, over_cylinder
 from ._over_ellipsoid import over_ellipsoid
@@ -48,8 +49,6 @@ from ._stops import (
     body_of,
     get3,
     place_points,
-    pooled3,
-    pooled9,
     put3,
     row,
 )
@@ -353,7 +352,7 @@ def _walk(model: Any, f: int, j: int, x: int, begin: Any, end: Any, walking: Any
     """
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]
-    R, p = _nine_of(model, x), get3(model, x + 9)
+    R, p = vector9(model.function_value, x), get3(model, x + 9)
     o = zero(p[0])
     nothing, stop = (o, o, o), begin
     best, least, touch, leave, over = zero(begin) + NOWHERE, o + FAR, nothing, nothing, o
@@ -420,14 +419,6 @@ def _equal(a: Any, b: Any) -> Any:
 
 
 @generic
-def _nine_of(model: Any, at: int) -> Any:
-    a, b, c = get3(model, at)
-    d, e, f = get3(model, at + 3)
-    g, h, k = get3(model, at + 6)
-    return a, b, c, d, e, f, g, h, k
-
-
-@generic
 def _number(model: Any, x: int, lane: int) -> Any:
     return load_lane(model.function_numbers, x, 0, lane)
 
@@ -463,7 +454,8 @@ def _frame_in_ground(model: Any, f: int, j: int) -> Any:
     """The frame of a surface in Ground, of all lanes."""
     b, x = model.function_integers[j + 1], model.function_first_number[f] + model.function_integers[j + 9]
     R_GB = load9(model.R_GB, b, 0)
-    return mat33.mul(R_GB, pooled9(model, x)), vec3.add(load3(model.p_GB, b, 0), mat33.mul_vec(R_GB, pooled3(model, x + 9)))
+    R, p = vector9(model.function_numbers, x), vector3(model.function_numbers, x + 9)
+    return mat33.mul(R_GB, R), vec3.add(load3(model.p_GB, b, 0), mat33.mul_vec(R_GB, p))
 
 
 @generic

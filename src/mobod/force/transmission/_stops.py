@@ -24,6 +24,8 @@ from ...algebra.memory import load3, load9
 from ...algebra.scalar import load, one, sqrt, store, where, zero
 from ...compiling import generic
 from ...function import routines
+from ...mobilizer import access
+from ...mobilizer.access import vector3, vector9
 from .. import one_coordinate
 
 #: Kinds of points.
@@ -64,32 +66,13 @@ def body_of(model: Any, f: int, stop: int) -> int:
 @generic
 def get3(model: Any, at: int) -> Any:
     """Three numbers of a stop."""
-    rows = model.function_value
-    return load(rows, at, 0), load(rows, at + 1, 0), load(rows, at + 2, 0)
+    return vector3(model.function_value, at)
 
 
 @generic
 def put3(model: Any, at: int, v: Any) -> None:
     """Three numbers of a stop."""
-    store(model.function_value, at, 0, v[0])
-    store(model.function_value, at + 1, 0, v[1])
-    store(model.function_value, at + 2, 0, v[2])
-
-
-@generic
-def pooled3(model: Any, x: int) -> Any:
-    """Three of the path's own numbers."""
-    rows = model.function_numbers
-    return load(rows, x, 0), load(rows, x + 1, 0), load(rows, x + 2, 0)
-
-
-@generic
-def pooled9(model: Any, x: int) -> Any:
-    """Nine of them."""
-    a, b, c = pooled3(model, x)
-    d, e, f = pooled3(model, x + 3)
-    g, h, k = pooled3(model, x + 6)
-    return a, b, c, d, e, f, g, h, k
+    access.put3(model.function_value, at, v)
 
 
 @generic
@@ -98,7 +81,7 @@ def station(model: Any, f: int, k: int) -> Any:
     first, x = model.function_first_integer[f], model.function_first_number[f]
     i = first + HEAD + OF_POINT * k
     x += model.function_integers[i + 2]
-    s = pooled3(model, x)
+    s = vector3(model.function_numbers, x)
     there = one(s[0]) + zero(load(model.time, 0, 0))
     if model.function_integers[i + 1] == CONDITIONAL:
         e = first + model.function_integers[i + 3]
@@ -108,7 +91,7 @@ def station(model: Any, f: int, k: int) -> Any:
     elif model.function_integers[i + 1] == MOVING:
         e = first + model.function_integers[i + 3]
         own = jet_of(model, f, e)[0], jet_of(model, f, e + OF_MOVE)[0], jet_of(model, f, e + 2 * OF_MOVE)[0]
-        s = vec3.add(pooled3(model, x + 9), mat33.mul_vec(pooled9(model, x), own))
+        s = vec3.add(vector3(model.function_numbers, x + 9), mat33.mul_vec(vector9(model.function_numbers, x), own))
     return s, there
 
 

@@ -27,6 +27,7 @@ from ...compiling import compiled, generic
 from ...decoration.rubber_band_line import End, Line
 from ...errors import ModelError
 from ...function import Constant, Function
+from ...mobilizer.access import vector9
 from ...state.state import State
 from ...value import checks
 from ...value.stage import Stage
@@ -62,7 +63,6 @@ from ._stops import (
     get3,
     jet_of,
     place_points,
-    pooled9,
     row,
 )
 from ._taut import CURVED, MOST, RESIDUAL, TOUCHED, WIDE
@@ -120,7 +120,7 @@ def pull_in_frame(model: Any, f: int, stop: int, column: int) -> Any:
     j = i + HEAD + OF_POINT * stop
     x = model.function_first_number[f] + model.function_integers[j + 2]
     g = mat33.transpose_mul_vec(load9(model.R_GB, model.function_integers[j], 0), get3(model, row(stop) + column))
-    return mat33.transpose_mul_vec(pooled9(model, x), g), i + model.function_integers[j + 3]
+    return mat33.transpose_mul_vec(vector9(model.function_numbers, x), g), i + model.function_integers[j + 3]
 
 
 @generic
