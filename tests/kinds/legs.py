@@ -71,12 +71,12 @@ WAYS = {
 SEED = 2
 
 
-def wrapped(rng):
+def wrapped(rng, ways=WAYS):
     """The leg with muscles from its thigh to its shank, over surfaces between."""
     muscles, on = "", {"thigh": "", "shank": ""}
-    for name, ways in WAYS.items():
+    for name, own in ways.items():
         taken = ""
-        for k, (kind, quadrant, method) in enumerate(ways):
+        for k, (kind, quadrant, method) in enumerate(own):
             at = rng.normal(scale=0.01, size=3) + ([0.0, -0.2, 0.0] if k else [0.02, -0.35, 0.02])
             on["shank" if k else "thigh"] += (
                 f'<{kind} name="{name}{k}"><translation>{" ".join(map(repr, at.tolist()))}</translation><xyz_body_rotation>'

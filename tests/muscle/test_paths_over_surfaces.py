@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from kinds.legs import SEED, WAYS, wrapped
+from mobod.force.transmission import _over_cylinder
 
 T = mb.force.transmission
 CONDITIONAL = """<Thelen2003Muscle name="moving"><path><GeometryPath><PathPointSet><objects>
@@ -78,6 +79,44 @@ def test_lengths_speeds_and_arms_are_opensims(leg):
             assert_allclose(muscle.calc_moment_arms(state), arms, rtol=0.0, atol=of_speed, err_msg=name)
             assert_allclose(model.calc_moment_arm(state, name, "knee"), arms[1], rtol=0.0, atol=of_speed, err_msg=name)
     assert bent == {*WAYS, "moving"}
+
+
+def test_lengths_over_two_half_cylinders_are_opensims(tmp_path):
+    """Also where the path bends the long way round, and its points of touch slide until OpenSim gives up."""
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("Off")
+    sides = "x", "-x", "y", "-y", "z", "-z"
+    ways = {f"{a}{b}": [("WrapCylinder", a, "hybrid"), ("WrapCylinder", b, "hybrid")] for a in sides for b in sides}
+    path, rng = tmp_path / "leg.osim", np.random.default_rng(SEED)
+    path.write_text(wrapped(rng, ways))
+    model, theirs = mb.load_osim(path), osim.Model(str(path))
+    s, longest = theirs.initSystem(), 0.0
+    for state in poses(model, rng, 12):
+        for k in range(2):
+            theirs.getCoordinateSet().get(k).setValue(s, float(state.q[k]), False)
+        theirs.realizePosition(s)
+        for name, muscle in model.muscles.items():
+            length = muscle.get_length(state)
+            own = theirs.getMuscles().get(name).getGeometryPath().getLength(s)
+            assert_allclose(length, own, rtol=0.0, atol=1e-9, err_msg=name)
+            longest = max(longest, length)
+    assert longest > 1.0
+
+
+def test_steps_along_a_spiral_are_those_made_one_by_one(monkeypatch):
+    """Uncompiled: segments over a half cylinder whose ends slide, with and without steps that do not wait for each other."""
+    segments, rng = [], np.random.default_rng(SEED)
+    while len(segments) < 600:
+        a, b, radius = rng.normal(scale=0.12, size=3), rng.normal(scale=0.12, size=3), rng.uniform(0.02, 0.07)
+        if min(np.hypot(*a[:2]), np.hypot(*b[:2])) > radius:
+            axis, sign = int(rng.integers(3)), int(rng.choice([-1, 1]))
+            segments.append((True, tuple(a.tolist()), tuple(b.tolist()), float(radius), 0.3, axis, sign, False))
+    found = [_over_cylinder.over_cylinder(*segment) for segment in segments]
+    monkeypatch.setattr(_over_cylinder, "_on", lambda alike, low, high, done, *_: (low, high, done))
+    for segment, one in zip(segments, found, strict=True):
+        other = _over_cylinder.over_cylinder(*segment)
+        assert one[0] == other[0]
+        assert_allclose(np.hstack(one[1:]), np.hstack(other[1:]), rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("as_opensim", [False, True])

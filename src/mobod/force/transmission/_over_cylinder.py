@@ -221,28 +221,6 @@ def _on(
     m10, m11 = by * (m00 - f + step), g + g * of_last[4] - by * step + by * m01
     least, most = pieces * PIECE, (pieces + 1.0) * PIECE
     least, most = least * least - bare(around), most * most - bare(around)
-    # where eigenvalues are above zero, or turn by less than an eighth of a half turn, ways that keep their signs are least at
-    # either end of four steps: the same points slide between two steps at which they do, and four steps are one
-    trace, size = m00 + m11, m00 * m11 - m01 * m10
-    across, back = m01 * trace, m10 * trace
-    square0, square1 = m00 * m00 + m01 * m10, m11 * m11 + m01 * m10
-    even = both(alike, both(both(trace >= 0.0, size >= 0.0), trace * trace >= 3.5 * size))
-    s00, s01 = m00 + square0 + (m00 * square0 + m01 * back), m01 + across + (m00 * across + m01 * square1)
-    s10, s11 = m10 + back + (m10 * square0 + m11 * back), m11 + square1 + (m10 * across + m11 * square1)
-    f00, f01 = square0 * square0 + across * back, across * (square0 + square1)
-    f10, f11 = back * (square0 + square1), square1 * square1 + across * back
-    for _ in range(MOST // 4):
-        if not in_any(even):
-            break
-        low_too, high_too = low + (s00 * v + s01 * w), high + (s10 * v + s11 * w)
-        v_too, w_too = f00 * v + f01 * w, f10 * v + f11 * w
-        long = high_too - low_too
-        rise, square = step * long, bare(long * long)
-        first_too, last_too = _bends(of_first, low_too - a, rise), _bends(of_last, high_too - b, v_too - rise)
-        even = both(both(even, done + 3.0 < MOST), both(_same(first, first_too), _same(last, last_too)))
-        even = both(both(even, both(square >= least, square < most)), both(v * v_too >= 0.0, w * w_too >= 0.0))
-        low, high = where(even, low_too + v_too, low), where(even, high_too + w_too, high)
-        v, w, done = where(even, v_too, v), where(even, w_too, w), where(even, done + 4.0, done)
     for _ in range(MOST):
         v, w = m00 * v + m01 * w, m10 * v + m11 * w
         long = high - low
