@@ -25,6 +25,7 @@ CONDITIONAL = """<Thelen2003Muscle name="moving"><path><GeometryPath><PathPointS
 <z_location><Constant><value>0.03</value></Constant></z_location></MovingPathPoint>
 </objects></PathPointSet></GeometryPath></path>
 <optimal_fiber_length>0.25</optimal_fiber_length><tendon_slack_length>0.5</tendon_slack_length></Thelen2003Muscle>"""
+SIDES = "x", "-x", "y", "-y", "z", "-z"
 #: The range of the knee, and a narrower one.
 WIDE, NARROW = (f"<default_value>-0.3</default_value><range>{ends}</range>" for ends in ("-2 2", "-0.3 0.4"))
 #: Of OpenSim's iterations on ellipsoids and tori, and on what follows from them.
@@ -81,26 +82,34 @@ def test_lengths_speeds_and_arms_are_opensims(leg):
     assert bent == {*WAYS, "moving"}
 
 
-def test_lengths_over_two_half_cylinders_are_opensims(tmp_path):
-    """Also where the path bends the long way round, and its points of touch slide until OpenSim gives up."""
+@pytest.mark.parametrize(
+    ("ways", "tolerance"),
+    [
+        ({f"{a}{b}": [("WrapCylinder", a, "hybrid"), ("WrapCylinder", b, "hybrid")] for a in SIDES for b in SIDES}, 1e-9),
+        ({f"{a}{m}": [("WrapEllipsoid", a, m)] for a in SIDES for m in ("hybrid", "midpoint", "axial")}, 3e-5),
+    ],
+    ids=["two cylinders", "ellipsoid"],
+)
+def test_lengths_over_halves_of_surfaces_are_opensims(tmp_path, ways, tolerance):
+    """Also the long way round, and where OpenSim's search begins on the far side and ends at the other point of touch.
+
+    Sometimes that search ends nowhere: OpenSim's length is NaN then.
+    """
     osim = pytest.importorskip("opensim")
     osim.Logger.setLevelString("Off")
-    sides = "x", "-x", "y", "-y", "z", "-z"
-    ways = {f"{a}{b}": [("WrapCylinder", a, "hybrid"), ("WrapCylinder", b, "hybrid")] for a in sides for b in sides}
     path, rng = tmp_path / "leg.osim", np.random.default_rng(SEED)
     path.write_text(wrapped(rng, ways))
     model, theirs = mb.load_osim(path), osim.Model(str(path))
-    s, longest = theirs.initSystem(), 0.0
-    for state in poses(model, rng, 12):
+    s = theirs.initSystem()
+    for state in poses(model, rng, 40):
         for k in range(2):
             theirs.getCoordinateSet().get(k).setValue(s, float(state.q[k]), False)
         theirs.realizePosition(s)
         for name, muscle in model.muscles.items():
-            length = muscle.get_length(state)
-            own = theirs.getMuscles().get(name).getGeometryPath().getLength(s)
-            assert_allclose(length, own, rtol=0.0, atol=1e-9, err_msg=name)
-            longest = max(longest, length)
-    assert longest > 1.0
+            length, own = muscle.get_length(state), theirs.getMuscles().get(name).getGeometryPath().getLength(s)
+            assert np.isfinite(length)
+            if np.isfinite(own):
+                assert_allclose(length, own, rtol=0.0, atol=tolerance, err_msg=name)
 
 
 def test_steps_along_a_spiral_are_those_made_one_by_one(monkeypatch):

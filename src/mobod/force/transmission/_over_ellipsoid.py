@@ -26,6 +26,8 @@ BLADES, FADE = 300, 0.3
 #: Longest piece, in metres, of the section; most of them.
 PIECE, MOST = 0.001, 499
 ON_SURFACE = 1e-4
+#: The sum of squares of errors at which OpenSim takes a point of touch for found.
+FOUND = 1e-8
 
 
 @generic
@@ -67,8 +69,11 @@ def _section_of(
 ) -> Any:
     """Where the path touches first and last, and the length between."""
     c, fan, beyond = _near(a, b, into, out, radii, method)
-    if sign != 0 and not on_side(at(c, axis), sign):
+    turned = sign != 0 and not on_side(at(c, axis), sign)
+    start = c
+    if turned:
         c = put(c, axis, -at(c, axis))
+        start = c
         if fan > 0.0:
             c = nearest(put(c, axis, at(c, axis) * (1.0 - fan)), radii, -1)
     back = vec3.sub(a, b)
@@ -79,9 +84,9 @@ def _section_of(
         up = vec3.neg(up)
     first, last = a, b
     if level_a >= ON_SURFACE or level_a <= -ON_SURFACE:
-        first = _touch(a, up, radii, normal, level)
+        first = _touch(a, up, start, radii, normal, level, turned)
     if level_b >= ON_SURFACE or level_b <= -ON_SURFACE:
-        last = _touch(b, up, radii, normal, level)
+        last = _touch(b, up, start, radii, normal, level, turned)
     length, second, before_last = _section(first, last, radii, normal, level, scale, False)
     if sign != 0 and norm(vec3.sub(last, first)) / scale >= 2.0 * PIECE:
         forth = vec3.dot(unit(vec3.sub(a, first)), unit(vec3.sub(second, first)))
@@ -143,10 +148,11 @@ def _fanned(into: Any, way: Any, middle: Any, radii: Any) -> Any:
 
 
 @generic
-def _touch(end: Any, up: Any, radii: Any, normal: Any, level: Any) -> Any:
+def _touch(end: Any, up: Any, start: Any, radii: Any, normal: Any, level: Any, turned: bool) -> Any:
     """Where a line in a plane from *end* touches the ellipsoid, of both points the one further *up*.
 
     With y = x / radii this is the unit sphere, cut by the plane and by that of the points of touch, y . (end / radii) = 1.
+    Where the path has been *turned* to the side that counts, it is the point at which OpenSim's search from *start* ends.
     """
     n, p = _times(normal, radii), _over(end, radii)
     nn, np, pp = vec3.dot(n, n), vec3.dot(n, p), vec3.dot(p, p)
@@ -154,7 +160,106 @@ def _touch(end: Any, up: Any, radii: Any, normal: Any, level: Any) -> Any:
     foot = vec3.add(vec3.scale((level * pp - np) / det, n), vec3.scale((nn - level * np) / det, p))
     along = vec3.scale(safe_sqrt(1.0 - vec3.dot(foot, foot)), unit(vec3.cross(n, p)))
     one, other = _times(vec3.add(foot, along), radii), _times(vec3.sub(foot, along), radii)
-    return one if vec3.dot(one, up) >= vec3.dot(other, up) else other
+    takes_one = vec3.dot(one, up) >= vec3.dot(other, up)
+    if turned:
+        near = _sought(_bare(start), _bare(end), _bare(radii), _bare(normal), bare(level))
+        takes_one = norm(vec3.sub(_bare(one), near)) <= norm(vec3.sub(_bare(other), near))
+    return one if takes_one else other
+
+
+@generic
+def _bare(v: Any) -> Any:
+    return bare(v[0]), bare(v[1]), bare(v[2])
+
+
+@apart
+def _sought(start: Any, end: Any, radii: Any, normal: Any, level: Any) -> Any:
+    """Near which point of touch OpenSim's search ends: Levenberg's and Marquardt's method with steps that are lengthened.
+
+    Unknown are the point and its tangent plane's distance; sought is the point in the plane of the path, on the surface, and on
+    a tangent plane that goes through *end*.
+    """
+    squares = _times(radii, radii)
+    point, far = start, -2.0 * vec3.dot(_over(start, squares), start)
+    miss, was = _missed(point, far, end, squares, normal, level)[1], -1.0
+    damping, way, away = 0.01, (0.0, 0.0, 0.0), 0.0
+    for _ in range(50):
+        if not miss > FOUND:
+            break
+        errors, miss = _missed(point, far, end, squares, normal, level)
+        was, turns = miss, 0
+        rows, slow = _slopes(point, end, squares, normal), _slowed(point, end)
+        while miss >= was and turns < 1000:
+            way, away = _step(rows, errors, damping, slow / 16.0)
+            point, far = vec3.add(point, way), far + away
+            was, miss = miss, _missed(point, far, end, squares, normal, level)[1]
+            damping *= 4.0
+            turns += 1
+        damping, longer, turns = damping / 8.0, 0.5, 0
+        while miss <= was and turns < 1000:
+            longer *= 2.0
+            point, far = vec3.add(point, vec3.scale(longer, way)), far + longer * away
+            was, miss = miss, _missed(point, far, end, squares, normal, level)[1]
+            turns += 1
+        point, far = vec3.sub(point, vec3.scale(longer, way)), far - longer * away
+        miss = _missed(point, far, end, squares, normal, level)[1]
+    return point
+
+
+@generic
+def _missed(point: Any, far: Any, end: Any, squares: Any, normal: Any, level: Any) -> Any:
+    """The four errors, and the sum of their squares."""
+    across = vec3.scale(2.0, _over(point, squares))
+    in_plane, on_surface = vec3.dot(normal, point) - level, 0.5 * vec3.dot(across, point) - 1.0
+    tangent, through = vec3.dot(across, point) + far, vec3.dot(across, end) + far
+    return (in_plane, on_surface, tangent, through), (
+        in_plane * in_plane + on_surface * on_surface + tangent * tangent + through * through
+    )
+
+
+@generic
+def _slopes(point: Any, end: Any, squares: Any, normal: Any) -> Any:
+    """Of each error the rates with the point, as there: the fourth is that of the third's other factor."""
+    across = vec3.scale(2.0, _over(point, squares))
+    return normal, across, vec3.scale(2.0, across), vec3.scale(2.0, _over(end, squares))
+
+
+@generic
+def _slowed(point: Any, end: Any) -> Any:
+    """A factor of steps: less than one where the point is ahead of the middle."""
+    ahead = vec3.dot(unit(vec3.sub(end, point)), unit(end))
+    return 1.0 - ahead**100 if ahead > 0.1 else 1.0
+
+
+@generic
+def _step(rows: Any, errors: Any, damping: Any, part: Any) -> Any:
+    """A part of the damped step of the point and of the tangent plane's distance, which is the last that is eliminated."""
+    n, s, t, u = rows
+    e, f, g, h = errors
+    more = 1.0 + damping
+    right = vec3.neg(vec3.add(vec3.add(vec3.scale(e, n), vec3.scale(f, s)), vec3.add(vec3.scale(g, t), vec3.scale(h, u))))
+    last, side = -(g + h), vec3.add(t, u)
+    xx = more * (n[0] * n[0] + s[0] * s[0] + t[0] * t[0] + u[0] * u[0])
+    yy = more * (n[1] * n[1] + s[1] * s[1] + t[1] * t[1] + u[1] * u[1])
+    zz = more * (n[2] * n[2] + s[2] * s[2] + t[2] * t[2] + u[2] * u[2])
+    xy = n[0] * n[1] + s[0] * s[1] + t[0] * t[1] + u[0] * u[1]
+    xz = n[0] * n[2] + s[0] * s[2] + t[0] * t[2] + u[0] * u[2]
+    yz = n[1] * n[2] + s[1] * s[2] + t[1] * t[2] + u[1] * u[2]
+    own = 2.0 * more
+    # without the distance
+    xx, yy, zz = xx - side[0] * side[0] / own, yy - side[1] * side[1] / own, zz - side[2] * side[2] / own
+    xy, xz, yz = xy - side[0] * side[1] / own, xz - side[0] * side[2] / own, yz - side[1] * side[2] / own
+    right = vec3.sub(right, vec3.scale(last / own, side))
+    first, second, third = (xx, xy, xz), (xy, yy, yz), (xz, yz, zz)
+    across = vec3.cross(second, third)
+    det = vec3.dot(first, across)
+    way = (
+        vec3.dot(right, across) / det,
+        vec3.dot(right, vec3.cross(third, first)) / det,
+        vec3.dot(right, vec3.cross(first, second)) / det,
+    )
+    away = (last - vec3.dot(side, way)) / own
+    return vec3.scale(part, way), part * away
 
 
 @generic
