@@ -21,14 +21,14 @@ from ..importer.external_loads import Applied
 from ..importer.formats import as_model
 from ..importer.model import Model
 from ..motion_data import Table
-from ..muscle import Muscle
+from ..muscle import Millard2012Equilibrium, Muscle
 from ..simulation.trajectory import Trajectory
 from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
 from ._dual_newton import solve
 from ._path_sweep import paths_over
-from .dynamics import Loads, inverse_dynamics
+from .dynamics import Loads, dynamics_of
 from .motion import DEGREE
 from .states import acting_muscles, held_speeds, own_state
 
@@ -129,8 +129,8 @@ def static_optimization(
         its velocity is less by the rate of it. Frames are then found together, again and again until no activation changes by
         more than 1e-6; OpenSim's tendons are rigid here.
     as_opensim : bool
-        Whether the pennation angle is the one that OpenSim takes here, of the normalized fiber length in place of the length
-        (#4390 there), to repeat old results.
+        Whether to repeat old results of OpenSim's: accelerations are then the slopes of splines through speeds, which noise
+        changes, and the pennation angle of `Millard2012Equilibrium` is that of the normalized fiber length (#4390 there).
     reserve : float or mapping of str to float, optional
         Actuators on all coordinates that can move, or on some by name, of that optimal force: force, or force*length. Their
         controls have no bounds, and cost as activations do.
@@ -180,9 +180,9 @@ def static_optimization(
     p = checks.finite("exponent", exponent)
     if not p > 1.0:
         raise ValueError(f"exponent has to be above 1, got {p:g}")
-    taken = inverse_dynamics(
+    taken = dynamics_of(
         model, motion, external_loads, applied=applied, cutoff=cutoff, load_cutoff=load_cutoff, filter=filter, degree=degree,
-        start=start, end=end, state=state, progress=progress,
+        start=start, end=end, state=state, progress=progress, by_speeds=as_opensim,
     )  # fmt: skip
     tau = np.stack([taken.forces[label] for label in taken.forces.labels], axis=1)
     begin = own_state(model, state)
@@ -248,7 +248,7 @@ def _strengths(
     for j, one in enumerate(muscles.values()):
         if not muscle_physiology:
             strengths[:, j] = one.get_default_max_isometric_force()
-        elif as_opensim:
+        elif as_opensim and isinstance(one, Millard2012Equilibrium):
             strengths[:, j] *= _wrong_cosines(one, lengths[:, j])
     return strengths, passive
 

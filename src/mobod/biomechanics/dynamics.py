@@ -221,6 +221,29 @@ def inverse_dynamics(
     >>> held.forces.labels[0]
     'panda_joint1_moment'
     """
+    return dynamics_of(
+        model, trajectory, external_loads, applied=applied, cutoff=cutoff, load_cutoff=load_cutoff, filter=filter,
+        degree=degree, start=start, end=end, state=state, progress=progress,
+    )  # fmt: skip
+
+
+def dynamics_of(
+    model: Model | str | os.PathLike[str],
+    trajectory: Trajectory | Table | str | os.PathLike[str],
+    external_loads: Loads,
+    *,
+    applied: Sequence[Applied],
+    cutoff: float | None,
+    load_cutoff: float | None,
+    filter: str,
+    degree: int,
+    start: float,
+    end: float,
+    state: State | None,
+    progress: bool | Callable[[int, int], Any] | None,
+    by_speeds: bool = False,
+) -> InverseDynamics:
+    """As `inverse_dynamics`; *by_speeds*, accelerations are those of splines through the speeds."""
     model = as_model(model)
     begin = model.default_state() if state is None else state.copy()
     for one in model.forces.elements:
@@ -230,7 +253,7 @@ def inverse_dynamics(
     time, q, notes = rows_of(model, begin, trajectory)
     if filter not in ("butterworth", "opensim"):
         raise ValueError(f"the filter is 'butterworth' or 'opensim', not {filter!r}")
-    motion = Motion.of_rows(model, begin, time, q, cutoff, degree, filter)
+    motion = Motion.of_rows(model, begin, time, q, cutoff, degree, filter, by_speeds)
     slack = 1e-9
     rows = np.flatnonzero((time >= start - slack) & (time <= end + slack))
     if not len(rows):

@@ -45,8 +45,12 @@ class Motion:
         cutoff: float | None = None,
         degree: int = DEGREE,
         filter: str = "butterworth",
+        by_speeds: bool = False,
     ) -> Motion:
-        """From coordinates at all times, filtered where *cutoff* is given; *state* is used, and left anywhere."""
+        """From coordinates at all times, filtered where *cutoff* is given; *state* is used, and left anywhere.
+
+        Accelerations are the second derivatives of the splines; *by_speeds*, those of further splines through their first ones.
+        """
         tree = state.tree
         q = np.array(q)
         for b in tree.quaternions:  # q and -q are one orientation: the nearer one
@@ -55,6 +59,8 @@ class Motion:
             one[1:][turned] *= -1.0
         knots, rows = smoothed(time, q, cutoff, filter)
         q, q_dot, q_dot_dot = jets(knots, rows, time, degree)
+        if by_speeds:
+            q_dot_dot = jets(knots, jets(knots, rows, knots, degree)[1], time, degree)[1]
         plain = tree.nq == tree.nu and not len(tree.quaternions) and _q_dot_is_u(tree)
         if plain:
             u, u_dot = q_dot, q_dot_dot

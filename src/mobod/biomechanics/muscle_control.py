@@ -77,8 +77,8 @@ def computed_muscle_control(
     exclude : iterable of str
         Muscles and actuators that stay at the controls that they have.
     as_opensim : bool
-        Whether the force at full activation that divides a muscle's force in the sum has the pennation angle that OpenSim takes
-        (#4390 there).
+        Whether the force at full activation that divides a force of `Millard2012Equilibrium` in the sum has the pennation angle
+        that OpenSim takes (#4390 there).
     cutoff, filter : float, str
         As for `inverse_dynamics`; "opensim" filters as its CMC and RRA do, by a window of 101 rows.
     start, end : float

@@ -167,7 +167,7 @@ def _add_window(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_as_opensim(parser: argparse.ArgumentParser) -> None:
-    said = "repeat OpenSim's time constants of muscles, moving points, and pennation in strengths"
+    said = "repeat OpenSim's time constants of muscles, moving points, and its accelerations and strengths in so"
     parser.add_argument("--as-opensim", action="store_true", help=said)
 
 
