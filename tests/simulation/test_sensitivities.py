@@ -183,6 +183,32 @@ def test_compiled_steps_are_those_that_python_takes(constrained, monkeypatch):
         np.testing.assert_allclose(array, expected.sensitivities.arrays()[name], rtol=1e-9, atol=1e-10)
 
 
+def test_surfaces_that_touch_leave_steps_compiled(monkeypatch):
+    """A ball that is pressed into a floor on which it slips: alone, and in an ensemble."""
+    monkeypatch.setattr("mobod.system.forward_sensitivities.Variations.rates", None)  # for which Python would be called
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.8), name="gravity")
+    mb.CompliantContactSubsystem(system, transition_velocity=0.1)
+    rubber = mb.contact.Material(2e3, 0.3, static_friction=0.5, dynamic_friction=0.4)
+    rigid = mb.body.Rigid(mb.MassProperties(1.0, (0.01, 0, 0), mb.UnitInertia.sphere(0.1)))
+    for body, shape in ((matter.ground, mb.contact.HalfSpace()), (rigid, mb.contact.Sphere(0.1))):
+        body.add_contact_surface(mb.contact.Surface(shape, rubber))
+    ball = mb.mobilizer.Free(matter.ground, rigid, name="ball")
+    state = system.realize_topology()
+    ball.set_q(state, (1, 0, 0, 0, 0, 0, 0.095))
+    state.u = np.linspace(0.4, -0.3, 6)
+    wanted = ["ball.q", "ball.u", "gravity.magnitude", "ball.com"]
+    names, expected = differences(system, state, wanted, 0.1, y_of)
+    run = mb.simulate(system, state, 0.1, accuracy=1e-8, report_interval=0.1, sensitivities=wanted)
+    found = run.sensitivities
+    assert found.names == names
+    np.testing.assert_allclose(np.vstack([found.of_q[-1], found.u[-1]]), expected, atol=1e-6 * np.abs(expected).max())
+    ensemble = mb.Ensemble(system, 3, state=state)
+    motions = ensemble.simulate(0.1, accuracy=1e-8, report_interval=0.1, sensitivities=wanted)
+    np.testing.assert_allclose(motions.sensitivities.u[1], found.u, rtol=1e-9, atol=1e-9)
+
+
 def bouncing(drag=0.0):
     system = mb.MultibodySystem("bouncing")
     matter = mb.SimbodyMatterSubsystem(system)

@@ -25,7 +25,6 @@ def are_compiled(variations: Variations, state: State) -> bool:
         or tree.has_measures
         or tree.remembers
         or tree.counts["num_controllers"]
-        or tree.counts["num_contact_elements"]
         or variations.num_particle_numbers
         or variations.nz != tree.nz
         or variations.nv != variations.nu
