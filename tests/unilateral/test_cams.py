@@ -181,6 +181,8 @@ def test_a_follower_above_its_cam_is_no_part_for_python(monkeypatch):
     motions = mb.Ensemble(system, 3, state=state).simulate(0.2, report_interval=0.2)
     assert motions.statistics["in_lanes"].all()
     assert motions.q[:, -1, 1] == pytest.approx(3.0 - 0.5 * G * 0.04, abs=1e-12)
+    motions = mb.Ensemble(system, 2, state=state).simulate(0.2, report_interval=0.2, integrator="BDF", accuracy=1e-6)
+    assert motions.q[:, -1, 1] == pytest.approx(3.0 - 0.5 * G * 0.04, abs=1e-5)
 
 
 def test_followers_that_leave_their_lanes_at_each_bounce_take_the_steps_of_each_alone():

@@ -97,8 +97,9 @@ class Watch:
         self._realized[watching.AS_NEEDED] = EVERYTHING if self._needs_rates else KINEMATICS, int(self._stage)
         self._rates = [one.rate for one in watched]
         self._has_differences = any(rate is None for rate in self._rates)
-        self._with_knots = [one.knots is not None for one in watched]
-        self._has_knots = any(self._with_knots)
+        #: The numbers of those with knots.
+        self._with_knots = [k for k, one in enumerate(watched) if one.knots is not None]
+        self._has_knots = bool(self._with_knots)
 
     def _pack(self) -> None:
         """Pack the witnesses: for the integrator's kernels, where these can look at all of them."""
@@ -232,8 +233,8 @@ class Watch:
             return -1
         self._integrator.share_witnesses(self._integers, self._numbers)
         self._now[:] = self._low
-        if self._has_knots:
-            self._seen[np.ix_(self._with_knots, (NOW, RATE_NOW))] = self._bounds
+        for k, bound in zip(self._with_knots, self._bounds, strict=False):  # none where no interval has begun
+            self._now[k] = bound
         return len(self.watched)
 
     def step_ended(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -101,10 +100,9 @@ class OpenGapOfTable(OpenGap):
 
     def calc_bound(self, state: State) -> tuple[float, float]:
         """The bound, and its rate. Needs VELOCITY."""
-        integers, numbers = self.pack(state)
-        model = SimpleNamespace(q=state.q_values, q_dot=state.q_dot_view, witness_integers=integers)
-        model.witness_numbers = np.array(numbers)
-        return look_from_above(model, 0, 0)
+        (place,), (highest,) = self.pack(state)
+        above = state.q_values.item(place) - highest
+        return above if above > 0.0 else math.nan, state.q_dot_view.item(place)
 
 
 def open_gap(contact: UnilateralContact, shift: float = 0.0) -> OpenGap:
