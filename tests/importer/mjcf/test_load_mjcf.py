@@ -582,6 +582,22 @@ def test_missing_files_never_stop_a_load_unless_strict(tmp_path):
         mb.load_mjcf(path, strict=True)
 
 
+@pytest.mark.parametrize("ending", ["stl", "obj", "dae", "png"])
+@pytest.mark.filterwarnings("ignore::mobod.ModelWarning")
+def test_files_that_hold_something_else_are_as_missing_ones(tmp_path, ending):
+    """Repositories have pointers in place of large files, and meshes of formats that MuJoCo does not read."""
+    (tmp_path / f"part.{ending}").write_text("version https://git-lfs.github.com/spec/v1\nsize 12345\n")
+    asset = f'<mesh name="m" file="part.{ending}"/>' if ending != "png" else ""
+    asset += '<texture name="t" type="2d" file="part.png"/><material name="x" texture="t"/>' * (ending == "png")
+    geom = '<geom type="mesh" mesh="m"/>' if ending != "png" else '<geom size=".1" material="x"/>'
+    path = file(tmp_path, f"<asset>{asset}</asset>" + world(body("<joint/>", geom, name="b")))
+    model = mb.load_mjcf(path)
+    assert f"1 file not to be read: 'part.{ending}'" in model.report
+    assert any("inertia of body 'b'" in line for line in model.report.departures) == (ending != "png")
+    with pytest.raises(mb.ModelError, match=r"model\.xml:2: "):
+        mb.load_mjcf(path, strict=True)
+
+
 def test_impossible_inertias_are_kept_as_they_are_unless_strict(tmp_path):
     path = file(tmp_path, world(body("<joint/>", '<inertial pos="0 0 0" mass="1" diaginertia="1 1 3"/>', name="b")))
     model = mb.load_mjcf(path)
@@ -716,6 +732,10 @@ def test_frames_of_the_world_are_brought_to_bodies(tmp_path):
     assert ours[-1] == theirs[-1] and any("'global'" in line for line in source.report) and not source.report.departures
     for one, other in zip(ours[:-1], theirs[:-1], strict=True):
         assert_allclose(one, other, atol=1e-12)
+    wrong = [("3 3.5 3", "1/2 0 0", "pos='1/2 0 0'"), ("90 0 0", "90 x 0", "'euler'"), (".1 .2 .3", ".1 .2", "fullinertia")]
+    for said, instead, words in wrong:
+        with pytest.raises(mb.ModelError, match=rf"wrong\.xml:2: .*{words}"):
+            compile_file(file(tmp_path, of_world.replace(said, instead), "wrong.xml"), False)
     # without a place a body is where its inertia is, and where that is not said, at its parent
     inertial = '<inertial pos="{}" mass="1" diaginertia="1 1 1"/>'
     for known, at in (("1 2 3", (1, 2, 3)), ("", (4, 5, 6))):

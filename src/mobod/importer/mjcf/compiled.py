@@ -152,15 +152,18 @@ def _restore_inertias(source: Source) -> None:
 def _replace_missing(source: Source, text: str) -> bool:
     spec = source.spec
     gone: list[str] = []
+    short = re.search(r"vertices required\nElement name '([^']*)'", text)  # of a file that holds something else
     for mesh in list(spec.meshes):
-        if _is_missing(source, mesh, text, spec.meshdir):
+        if _is_missing(source, mesh, text, spec.meshdir) or (short and mesh.file and mesh.name == short[1]):
             gone.append(mesh.file)
             _replace_mesh(source, mesh)
     for field in list(spec.hfields):
         if _is_missing(source, field, text, spec.meshdir):
             gone.append(field.file)
             for geom in [geom for geom in spec.geoms if geom.hfieldname == field.name]:
-                source.depart(f"{_line(geom)}geom {geom.name!r} is left out: its height field's file {field.file!r} is missing")
+                source.depart(
+                    f"{_line(geom)}geom {geom.name!r} is left out: its height field's file {field.file!r} cannot be read"
+                )
                 spec.delete(geom)
             spec.delete(field)
     for texture in list(spec.textures):
@@ -175,7 +178,7 @@ def _replace_missing(source: Source, text: str) -> bool:
             gone.append(skin.file)
             spec.delete(skin)
     if gone:
-        source.note(f"{plural(len(gone), 'file')} not found: {listed(gone)}")
+        source.note(f"{plural(len(gone), 'file')} {'not found' if 'opening' in text else 'not to be read'}: {listed(gone)}")
     return bool(gone)
 
 
@@ -184,9 +187,12 @@ def _is_missing(source: Source, asset: Any, text: str, folder: str) -> bool:
 
 
 def _is_missing_file(source: Source, file: str, text: str, folder: str) -> bool:
-    """True if the compiler's message names a file, or there is none of its name in the folder that it should be in."""
+    """True if the compiler's message names a file, or there is none of its name in the folder that it should be in.
+
+    The message is of one that is not there, or cannot be decoded: what stands for large files in repositories, for one.
+    """
     base = Path(source.spec.modelfiledir or Path(source.path).parent)
-    named = re.search(r"[Ee]rror opening file '([^']*)'", text)
+    named = re.search(r"file '([^']*)'", text) if re.search("[Ee]rror opening|decod", text) else None
     if named and (named[1] == file or named[1].endswith(("/" + file, "\\" + file))):
         return True
     places = [base / folder / file, base / file]
@@ -213,7 +219,7 @@ def _replace_mesh(source: Source, mesh: Any) -> None:
     for name, count in bodies.items():
         source.lose(
             f"the inertia of body {name!r} is not what the file means: of its geoms {plural(count, 'is a mesh', 'are meshes')} "
-            f"that cannot be found ({mesh.file!r}), for which a ball of radius {RADIUS:g} stands",
+            f"that cannot be read ({mesh.file!r}), for which a ball of radius {RADIUS:g} stands",
             "bodies whose inertia is that of balls in place of meshes",
         )
     spec.delete(mesh)

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from ...errors import ModelError
 from ...value import Rotation, Transform
 from ..report import Report
 from ..xml_element import Element
-from .document import Document
+from .document import Document, sentence
 from .source import rotation_of
 
 _ORIENTATIONS = ("quat", "axisangle", "xyaxes", "zaxis", "euler")
@@ -26,8 +27,10 @@ def to_local(mujoco: Any, document: Document, report: Report) -> None:
     for element, parent, above in document.elements():
         if above[:1] == ("worldbody",) and element.tag in ("body", "inertial"):
             placed.append((element, parent))
+    rotations = _rotations(mujoco, document, placed)
     poses = {
-        id(element): _pose(element, R) for (element, _), R in zip(placed, _rotations(mujoco, document, placed), strict=True)
+        id(element): Transform.trusted(np.asarray(R), _numbers(document, element, "pos", "0 0 0"))
+        for (element, _), R in zip(placed, rotations, strict=True)
     }
     adrift = 0
     for element, parent in placed:
@@ -37,7 +40,7 @@ def to_local(mujoco: Any, document: Document, report: Report) -> None:
             known = inertial is not None and "pos" in inertial.attributes
             poses[id(element)] = poses[id(inertial)] if known else X_GP
             adrift += not known
-        _place(element, ~X_GP @ poses[id(element)])
+        _place(document, element, ~X_GP @ poses[id(element)])
     for element, _ in placed:
         if element.tag == "body":
             _put_in_frame(element, ~poses[id(element)])
@@ -53,32 +56,44 @@ def _rotations(mujoco: Any, document: Document, placed: list[tuple[Element, Elem
     said = [{key: one.attributes[key] for key in _ORIENTATIONS if key in one.attributes} for one, _ in placed]
     if not any(said):
         return [np.eye(3)] * len(placed)
-    spec = Document.__new__(Document)
+    spec = Document.__new__(Document)  # of bodies with nothing but these, a line each
     compilers = [one for one in document.root.children if one.tag == "compiler"]
     words = ("angle", "eulerseq")
     kept = [{key: value for key, value in one.attributes.items() if key in words} for one in compilers]
     settings = [Element("compiler", attributes, 0) for attributes in kept]
     bodies = [Element("body", attributes, 0) for attributes in said]
     spec.root = Element("mujoco", {}, 0, [*settings, Element("worldbody", {}, 0, bodies)])
-    m = mujoco.MjSpec.from_string(spec.write()).compile()
+    try:
+        m = mujoco.MjSpec.from_string(spec.write()).compile()
+    except Exception as error:
+        wrong = spec.named(str(error))
+        one = next((one for (one, _), body in zip(placed, bodies, strict=True) if body is wrong), placed[0][0])
+        raise ModelError(f"{document.place(one)}: {sentence(str(error))}") from None
     return [rotation_of(quaternion) for quaternion in m.body_quat[1:]]
 
 
-def _pose(element: Element, R: Any) -> Transform:
-    place = np.array([float(word) for word in element.attributes.get("pos", "0 0 0").split()])
-    return Transform.trusted(np.asarray(R), place)
+def _numbers(document: Document, element: Element, key: str, default: str, count: int = 3) -> Any:
+    """The numbers of an attribute."""
+    text = element.attributes.get(key, default)
+    try:
+        numbers = [float(word) for word in text.split()]
+    except ValueError:
+        numbers = []
+    if len(numbers) != count or not np.isfinite(numbers).all():
+        raise ModelError(f"{document.place(element)}: <{element.tag}>: {key}={text!r} has to be {count} numbers")
+    return np.array(numbers)
 
 
-def _place(element: Element, X: Transform) -> None:
+def _place(document: Document, element: Element, X: Transform) -> None:
     for key in _ORIENTATIONS:
         element.attributes.pop(key, None)
     R = np.asarray(X.R)
-    full = element.attributes.get("fullinertia")
-    if full is not None:  # which has no orientation of its own beside it
-        xx, yy, zz, xy, xz, yz = (float(word) for word in full.split())
+    full = "fullinertia" in element.attributes
+    if full:  # which has no orientation of its own beside it
+        xx, yy, zz, xy, xz, yz = _numbers(document, element, "fullinertia", "", 6)
         I = R @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ R.T
         element.attributes["fullinertia"] = _words(I[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]])
-    element.attributes |= _as_attributes(X, turned=full is None)
+    element.attributes |= _as_attributes(X, turned=not full)
 
 
 def _put_in_frame(body: Element, X: Transform) -> None:

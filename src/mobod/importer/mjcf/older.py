@@ -28,7 +28,7 @@ from .global_frames import to_local
 #: Attributes that are left out, by element: of the solver, of meshes' hulls, and of flexes, which are reported as a whole.
 _IDLE = {
     "option": {"apirate", "mpr_iterations", "mpr_tolerance"},
-    "flag": {"sensornoise"},
+    "flag": {"sensornoise", "solverstat"},
     "compiler": {"convexhull"},
     "mesh": {"convexhull"},
     "contact": {"internal", "vertcollide"},
