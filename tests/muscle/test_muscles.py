@@ -188,6 +188,10 @@ def test_what_has_no_equilibrium_is_named_and_the_state_stays():
     with pytest.raises(mb.ConvergenceError, match=r"soleus.*no equilibrium at length 0\.05.*tendon slack length 0\.2"):
         muscle.equilibrate(state)
     assert_allclose(state.z, before, rtol=0.0, atol=0.0)
+    system.realize(state, mb.Stage.VELOCITY)
+    muscle.equilibrate(state, as_opensim=True)  # as there, the shortest fiber, which pulls at nothing
+    system.realize(state)
+    assert abs(muscle.get_tendon_force(state)) < 1e-9 and abs(muscle.find_contraction(state).active_force) < 1e-9
     with pytest.raises(mb.StageError, match="get_length"):
         muscle.equilibrate(system.realize_topology())
 

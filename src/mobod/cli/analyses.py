@@ -61,7 +61,10 @@ def _accelerations(one: Analysis, model: Model, motion: Any, options: Any, commo
     from ..biomechanics import induced_accelerations
 
     names = options.coordinate or listed(one.lists.get("coordinate_names"))
-    bodies = options.body or _bodies(model, one.lists.get("body_names", []))
+    listed_bodies = one.lists.get("body_names")
+    if listed_bodies == []:  # of a setup that names none
+        listed_bodies = ["center_of_mass"]
+    bodies = options.body or _bodies(model, listed_bodies or [])
     return induced_accelerations(model, motion, coordinates=names, bodies=bodies, **common), frozenset()
 
 

@@ -49,6 +49,8 @@ from ._fiber import ACTIVATES, DRIVEN, FIBER, HEAD, HEIGHT, SHORTEST, SLACK, STR
 _LARGEST = 0.1
 #: Fiber lengths at which equilibrium is looked for, from the shortest to where the tendon is slack.
 _TRIALS = 401
+#: Of the largest isometric force: what is none.
+_NOTHING = 1e-12
 #: Of kinds whose activation has no such constants, or nothing to do with them.
 _USUAL: dict[str, Any] = {"activation_time_constant": 0.010, "deactivation_time_constant": 0.040}
 
@@ -511,7 +513,7 @@ class Muscle(Force):
         as_opensim : bool
             Whether the fiber moves with the path as OpenSim's muscle of this kind does where it finds its equilibrium: fiber
             and tendon of `Thelen2003` share the path's speed by their stiffness, the fiber of `DeGrooteFregly2016` has all of
-            it, others stand still. A fiber that pulls more than the tendon at any length gets the shortest. Needs VELOCITY.
+            it, others stand still. A fiber that at no length pulls less than the tendon gets the shortest. Needs VELOCITY.
 
         Raises
         ------
@@ -538,7 +540,7 @@ class Muscle(Force):
         trials = np.linspace(low, high, _TRIALS)
         found = over(trials)
         rising = np.flatnonzero((found[:-1] < 0.0) & (found[1:] >= 0.0))
-        if not len(rising) and as_opensim and found[0] > 0.0:
+        if not len(rising) and as_opensim and found[0] > -_NOTHING:
             state.upd_z()[self._place(self._VARIABLE)] = self._variable_at(record, x, length, low)
             return
         if not len(rising):
