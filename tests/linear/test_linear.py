@@ -321,6 +321,20 @@ def test_no_equilibrium_is_said_to_be_none():
     assert integral.get_value(state) == 0.0
 
 
+@pytest.mark.filterwarnings("error")
+def test_what_flies_off_is_no_equilibrium_either():
+    """A gear with play whose pinion nothing holds: between the flanks steps are long, beyond them its teeth are stiff."""
+    system = mb.MultibodySystem("gears")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia.cylinder_along_z(0.05, 0.01)))
+    pinion, wheel = (mb.mobilizer.Pin(matter.ground, body, name=name) for name in ("pinion", "wheel"))
+    mesh = mb.force.transmission.Coordinates(forces, [(pinion, 0, 0.02), (wheel, 0, 0.1)])
+    mb.force.TransmissionSpring(forces, mesh, stiffness=1e6, rest_range=(-1e-4, 1e-4))
+    mb.force.MobilityConstantForce(forces, pinion, 0, 4.0)
+    with pytest.raises(mb.ConvergenceError, match=r"u_dot of pinion is still 1.6e\+03"):
+        mb.find_equilibrium(system, system.realize_topology())
+
+
 def test_an_equilibrium_is_no_orbit_with_a_period():
     """A damped oscillator comes to rest, which repeats itself after any time; with its period given that is an orbit."""
     system = mb.MultibodySystem()

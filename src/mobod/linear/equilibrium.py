@@ -21,6 +21,8 @@ from .inputs import Inputs, listed
 _CHEAP = 1e3
 #: How often a system may fall a little where Newton's method is stuck, and for how many steps.
 _ROUNDS, _FALL = 20, 100
+#: Accelerations from which on it has flown off, and squares of speeds overflow before long.
+_WILD = 1e50
 
 
 def find_equilibrium(
@@ -120,8 +122,8 @@ def _better(system: Any, state: State, inputs: Inputs, step: Array, rest: Array)
 
 
 def _settled(system: Any, state: State, inputs: Inputs) -> State:
-    """The state after it has fallen for a while, stopped whenever its kinetic energy is largest."""
-    nu, matter = state.tree.nu, system.get_matter_subsystem()
+    """The state after it has fallen for a while, stopped whenever its kinetic energy is largest; as it was if it flies off."""
+    nu, matter, begun = state.tree.nu, system.get_matter_subsystem(), state
     u, h = np.zeros(nu), 0.0
     step = np.zeros(nu + len(state.z_view) + len(inputs))
     for k in range(_FALL):
@@ -129,6 +131,8 @@ def _settled(system: Any, state: State, inputs: Inputs) -> State:
             stiffest = np.abs(np.linalg.eigvals(system.calc_forward_dynamics_derivatives(state).q)).max(initial=1e-6)
             h = 0.5 / np.sqrt(stiffest)
         u_dot = np.array(state.u_dot_view[:nu])
+        if not np.abs(u_dot).max(initial=0.0) < _WILD:
+            return begun
         if u @ matter.multiply_by_m(state, u_dot) < 0.0:
             u[:] = 0.0
         u += h * u_dot
