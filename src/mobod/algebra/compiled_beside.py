@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.core.typing import signature
+from numba.core.typing.templates import signature
 
 from . import beside, scalar
 from .compiled_eights import _turned

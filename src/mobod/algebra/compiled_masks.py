@@ -6,7 +6,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.core.typing import signature
+from numba.core.typing.templates import signature
 
 from . import masks
 from .compiled_dual import DualType

@@ -8,14 +8,14 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.memory import store_spatial
-from ..algebra.record import attach, call_routine
+from ..algebra.record import attach
 from ..algebra.scalar import load, store
 from ..compiling import compiled
 from ..force.transmission import path
 from ..state import validity
 from ..tree import jacobian_sweeps, realize
-from ..tree.realize import DONE
 from ..value.stage import Stage
+from ._sweep import realize_row
 
 
 @compiled
@@ -29,12 +29,7 @@ def sweep(
     """
     model = attach(block)
     for i in range(len(time)):
-        store(model.time, 0, 0, time[i])
-        for k in range(model.nq):
-            store(model.q, k, 0, q[i, k])
-        for k in range(model.nu):
-            store(model.u, k, 0, u[i, k])
-        if call_routine(address, model, 0, wanted) != DONE:
+        if not realize_row(model, address, wanted, time[i], q[i], u[i]):
             return i
         for j in range(len(places)):
             for b in range(model.nb):

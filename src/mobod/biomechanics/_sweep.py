@@ -7,9 +7,20 @@ from typing import Any
 from ..algebra import mat33, vec3
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, store
-from ..compiling import compiled
+from ..compiling import compiled, generic
 from ..tree import inverse_dynamics
 from ..tree.realize import DONE
+
+
+@generic
+def realize_row(model: Any, address: int, wanted: int, time: float, q: Any, u: Any) -> bool:
+    """Realize the record at a row of a motion; false where that cannot be."""
+    store(model.time, 0, 0, time)
+    for k in range(model.nq):
+        store(model.q, k, 0, q[k])
+    for k in range(model.nu):
+        store(model.u, k, 0, u[k])
+    return bool(call_routine(address, model, 0, wanted) == DONE)
 
 
 # fmt: off
@@ -46,12 +57,7 @@ def sweep(
     model = attach(block)
     nb = model.nb
     for i in range(begin, end):
-        store(model.time, 0, 0, time[i])
-        for k in range(model.nq):
-            store(model.q, k, 0, q[i, k])
-        for k in range(model.nu):
-            store(model.u, k, 0, u[i, k])
-        if call_routine(address, model, 0, wanted) != DONE:
+        if not realize_row(model, address, wanted, time[i], q[i], u[i]):
             return i
         for b in range(nb):
             for k in range(9):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import inspect
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -180,28 +181,22 @@ def join_gravity(arguments: list[str]) -> list[str]:
     return joined
 
 
-def _number(text: str) -> float:
-    if not reads_as_number(text) or not math.isfinite(float(text)):
-        raise argparse.ArgumentTypeError(f"must be a number, not {text!r}")
-    return float(text)
+def _number_that(fits: Callable[[float], bool], what: str) -> Callable[[str], float]:
+    """The reader of a number that *fits*; *what* it has to be, for the error."""
+
+    def read(text: str) -> float:
+        if not reads_as_number(text) or not fits(float(text)):
+            raise argparse.ArgumentTypeError(f"must be {what}, not {text!r}")
+        return float(text)
+
+    return read
 
 
-def _positive(text: str) -> float:
-    if not reads_as_number(text) or not 0.0 < float(text) < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a positive number, not {text!r}")
-    return float(text)
-
-
-def _not_negative(text: str) -> float:
-    if not reads_as_number(text) or not 0.0 <= float(text) < math.inf:
-        raise argparse.ArgumentTypeError(f"must be a number, zero or more, not {text!r}")
-    return float(text)
-
-
-def _accuracy(text: str) -> float:
-    if not reads_as_number(text) or not 1e-14 <= float(text) < 1.0:  # below, rounding is larger, and steps never small enough
-        raise argparse.ArgumentTypeError(f"must be a number from 1e-14 up to 1, not {text!r}")
-    return float(text)
+_number = _number_that(math.isfinite, "a number")
+_positive = _number_that(lambda x: 0.0 < x < math.inf, "a positive number")
+_not_negative = _number_that(lambda x: 0.0 <= x < math.inf, "a number, zero or more")
+# below, rounding is larger, and steps never small enough
+_accuracy = _number_that(lambda x: 1e-14 <= x < 1.0, "a number from 1e-14 up to 1")
 
 
 def _gravity(text: str) -> Gravity:

@@ -11,21 +11,19 @@ import math
 from typing import Any
 
 from numba.core import types
-from numba.extending import intrinsic
 
 from ..algebra import scalar
+from ..algebra.compiled_primitive import primitive
 from ..compiling import generic
 
 
-def _fused(typing_context: Any, a: Any, b: Any, c: Any) -> Any:
-    def lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        return builder.fma(*args)
-
-    return types.float64(types.float64, types.float64, types.float64), lower
+def fused(a: Any, b: Any, c: Any) -> Any:
+    """The number a b + c, rounded once."""
 
 
-#: a b + c, rounded once.
-fused: Any = intrinsic(_fused)
+@primitive(fused, types.Float, types.Float, types.Float, result=types.float64)
+def _lower_fused(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.fma(*args)
 
 
 @generic

@@ -62,7 +62,7 @@ def unit_of_words(words: str, units: Sequence[str]) -> str:
             name = _SI_WORDS[word]
         else:
             powers += int(power or 1) * (-1 if one.startswith("/") else 1) * np.array(_WORDS[word])
-    above, below = [name] if name else [], []
+    above, below = [name] if name else [], list[str]()
     for unit, count in zip((*units, "rad"), powers.tolist(), strict=True):
         if count:
             (above if count > 0 else below).append(unit + _RAISED[abs(count)])
