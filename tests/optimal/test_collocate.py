@@ -321,6 +321,14 @@ def test_attitudes_at_the_end_are_reached_whatever_norms_do(scheme, with_ipopt):
         assert np.isclose(plan.statistics["cost"], exact, rtol=0.08 if scheme == "trapezoidal" else 5e-4)
         reached = plan.q[-1] / np.linalg.norm(plan.q[-1])
         np.testing.assert_allclose(reached, wanted, atol=1e-6)
+    via = {f"body[{i}].q": float(x) for i, x in enumerate((np.cos(1.0), 0.0, np.sin(1.0), 0.0))}  # where a phase begins
+    via |= {f"body[{i}].u": 0.0 for i in range(3)}
+    cost = given.pop("cost")
+    there = mb.optimal.Phase(system, state, 1.0, torques, cost=cost)
+    back = mb.optimal.Phase(system, state, 1.0, torques, cost=cost, start=via, end=state)
+    plans = mb.collocate([there, back], **{**given, "max_iterations": 100})
+    assert np.isclose(plans[0].statistics["cost"], 2 * 12 * (0.7 * 2.0) ** 2, rtol=0.08 if scheme == "trapezoidal" else 5e-4)
+    np.testing.assert_allclose(plans[1].q[0], plans[0].q[-1], atol=1e-6)
 
 
 def test_a_closed_loop_moves_as_it_can(with_ipopt):

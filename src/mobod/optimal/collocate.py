@@ -384,27 +384,12 @@ def _moved(before: Transcription, after: Transcription, v: Array) -> Array:
     w = np.zeros(after.n)
     for old, new in zip(before.parts, after.parts, strict=True):
         nx, y = old.phase.nx, v[old.columns]
-        s = old.mesh.scheme
-        x = np.stack([np.interp(new.mesh.times, old.mesh.times, column) for column in y[:, :nx].T], axis=1)
-        if len(s.points) > 2:  # by the polynomials, where they are more than lines
-            x = _by_polynomials(old.mesh, y[:, :nx], new.mesh.times)
+        x = old.mesh.interpolate(y[:, :nx], new.mesh.times, states=True)
         w[new.columns] = np.hstack([x, old.mesh.interpolate(y[:, nx:], new.mesh.times)])
         if new.column_of_duration >= 0:
             w[new.column_of_duration] = v[old.column_of_duration]
         w[new.parameters] = v[old.parameters]
     return np.clip(w, after.low, after.high)
-
-
-def _by_polynomials(mesh: Mesh, x: Array, at: Array) -> Array:
-    from .scheme import lagrange
-
-    which = np.clip(np.searchsorted(mesh.ends, at, side="right") - 1, 0, len(mesh.sizes) - 1)
-    found = np.empty((len(at), x.shape[1]))
-    for i in np.unique(which):
-        here = which == i
-        local = (at[here] - mesh.ends[i]) / mesh.sizes[i]
-        found[here] = lagrange(mesh.scheme.points, local) @ x[mesh.nodes[i]]
-    return found
 
 
 # ---------------------------------------------------------------------------------------------- what comes out

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from .scheme import Scheme
+from .scheme import Scheme, lagrange
 
 
 class Mesh:
@@ -54,12 +54,13 @@ class Mesh:
         np.add.at(found, self.nodes, self.sizes[:, None, None] * (self.scheme.W.T @ multipliers))
         return found
 
-    def interpolate(self, values: Array, at: Array) -> Array:
-        """Values ``(n, m)`` of nodes at other fractions of the duration, by the polynomials of the intervals."""
+    def interpolate(self, values: Array, at: Array, *, states: bool = False) -> Array:
+        """Controls ``(n, m)`` of nodes, or *states*, at other fractions of the duration, by polynomials of the intervals."""
         which = np.clip(np.searchsorted(self.ends, at, side="right") - 1, 0, len(self.sizes) - 1)
         found = np.empty((len(at), values.shape[1]))
         for i in np.unique(which):
             here = which == i
             local = (at[here] - self.ends[i]) / self.sizes[i]
-            found[here] = self.scheme.interpolate(values[self.nodes[i]], local)
+            mine = values[self.nodes[i]]
+            found[here] = lagrange(self.scheme.points, local) @ mine if states else self.scheme.interpolate(mine, local)
         return found
