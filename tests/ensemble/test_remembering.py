@@ -116,6 +116,7 @@ def test_states_that_cannot_go_on_leave_others_as_they_are():
 
 def test_memory_of_a_state_that_sticks_is_that_of_the_documents():
     system, state, _, _ = scene("bristle")
+    mb.Ensemble(system, 8, state=state)  # what is loaded and kept with the first one is not the states'
     tracemalloc.start()
     ensemble = mb.Ensemble(system, 512, state=state)
     size, _ = tracemalloc.get_traced_memory()

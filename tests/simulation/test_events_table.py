@@ -40,8 +40,8 @@ def test_impacts_of_a_ball_have_the_times_impulses_and_energies_of_the_closed_fo
 class Setting(mb.event.ScheduledHandler):
     """Does one thing after the other, at the times given."""
 
-    def __init__(self, times, acts):
-        super().__init__(name="setting")
+    def __init__(self, times, acts, name="setting"):
+        super().__init__(name=name)
         self.times, self.acts = times, acts
 
     def get_next_event_time(self, state, include_current_time):
@@ -99,6 +99,25 @@ def test_what_random_handlers_do_to_the_energy_is_in_the_table_and_in_the_audit(
     assert kinds == ["enabled", "locked", "disabled", "unlocked"]
     locked = motion.events[motion.events["kind"] == "locked"][0]
     assert locked.name == chosen[1].name and len(locked.impulse) == (0 if bare else chosen[1].facts.num_u)
+
+
+def test_each_handler_of_an_instant_has_the_energy_that_it_brings():
+    """The first and the third set speeds, the second does nothing."""
+    system, state = bouncing()
+
+    def speed(v):
+        def act(state):
+            state.u = (v, *state.u[1:])
+
+        return act
+
+    for name, act in (("first", speed(3.0)), ("second", lambda state: None), ("third", speed(2.0))):
+        system.add_event_handler(Setting([0.1], [act], name))
+    state = system.realize_topology()
+    state.q, state.u = (0, HEIGHT, 0), (1, 0, 0)
+    events = mb.simulate(system, state, 0.2, accuracy=1e-9).events
+    found = {one.name: one.energy for one in events if one.kind == "scheduled"}
+    assert found == {"first": pytest.approx(8.0), "second": 0.0, "third": pytest.approx(-5.0)}
 
 
 def damped_satellite(**settings):
