@@ -271,6 +271,28 @@ def test_time_stepping_keeps_constraints_locks_and_prescribed_motion():
     assert end.q[7:].tolist() == [0, 0, 5.0]
 
 
+def test_what_redundant_forces_hold_sticks_until_none_within_the_cone_do():
+    """Two speeds, x and y, and three rows: N and f_1 share what is along x; the least of these are out of the cone at once.
+
+    With P along -x, Q along y and the normal at an angle a to z, s = sin a, c = cos a: N s + f_1 c = P, f_2 = Q. It may slip
+    along y from Q = mu P / s on, f_1 = 0, and cannot stick where mu N is not |f|, above Q = mu P / sqrt(s^2 - mu^2 c^2).
+    """
+    angle, mu, k, speed = 0.8, 0.5, 20.0, 1.0
+    s, c = np.sin(angle), np.cos(angle)
+    system, matter = empty((-G, 0.0, 0.0))
+    along_y = mb.Transform(mb.Rotation.about_axis(np.pi / 2, (0, 0, 1)))
+    base = mb.mobilizer.Slider(matter.ground, solid(0.25))
+    mass = mb.mobilizer.Slider(base, solid(0.75), X_PF=along_y)
+    hand = mb.mobilizer.Slider(matter.ground, solid(), X_PF=mb.Transform(along_y.R, (0.0, 1.0, 0.0)))
+    mb.motion.Steady(hand, speed)
+    mb.force.TwoPointLinearSpring(system.forces, mass, (0, 0, 0), hand, (0, 0, 0), k, 1.0)
+    mb.contact.PointPlane(matter.ground, (s, 0.0, c), 0.0, mass, (0, 0, 0), static_friction=mu, name="slope")
+    state = system.realize_topology()
+    events = mb.simulate(system, state, 0.8, accuracy=1e-8).events
+    (time,) = [one.time for one in events if one.kind == "slid"]
+    assert 1.0 - 1e-4 < time * k * speed / (mu * G / s) < s / np.sqrt(s**2 - mu**2 * c**2) + 1e-4
+
+
 def test_what_slides_by_events_has_its_friction_whatever_else_runs():
     """A run by time stepping that began in between took the friction away from all others of the system."""
     system, state, _ = point_on_slope(0.3, 0.2)

@@ -11,6 +11,7 @@ time later, of which the impulses are found at once: v + dt a + W gamma, Coulomb
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +43,8 @@ _ROUNDING = 1e-11
 _CREEP = 1e-4
 #: What begins to slip by no more than so many residuals sticks: its friction may be at the limit all the same.
 _UNSURE = 10.0
+#: Accelerations are kept where what is left of them is no more than that part of those without contact.
+_HELD = 1e-7
 #: So many events for each contact, and two more, within that part of the time scale have no end.
 _MOST_EVENTS, _SHORT = 50, 0.1
 
@@ -88,13 +91,49 @@ class ContactEvents(EventHandler):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
                 found.append(self.watch_gap(one, max(0.0, _ROUNDING - one.calc_gap(state))))
                 continue
-            watch("normal force", Stage.ACCELERATION, partial(_normal_force, one))
+            watch("normal force", Stage.ACCELERATION, partial(self._left_of, _normal_force, one))
             direction = one.get_sliding_direction(state)
             if direction is not None:
                 watch("slip", Stage.VELOCITY, partial(_slip_along, one, direction))
             elif one.has_friction():
-                watch("friction left", Stage.ACCELERATION, partial(_friction_left, one))
+                watch("friction left", Stage.ACCELERATION, partial(self._left_of, _friction_left, one))
         return found
+
+    def _left_of(self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, state: State) -> float:
+        """A *value* of forces of constraints, above zero as long as other forces would hold the same.
+
+        Of redundant rows multipliers are the least, which may pull, or be out of a cone, where others are not.
+        """
+        left = value(one, state)
+        return -left if left < 0.0 and self._holds(state) else left
+
+    def _holds(self, state: State) -> bool:
+        """True if rows of contacts are redundant, none slides, and forces within the law keep what they keep."""
+        closed = [one for one in self._system.get_matter_subsystem().unilateral_contacts if one.is_enabled(state)]
+        if any(one.is_sliding(state) for one in closed):
+            return False
+        bare = state.copy()
+        for one in closed:
+            one.disable(bare)
+        self._system.realize(bare)
+        rows = constraints_of(bare, closed)
+        problem = Problem(bare, rows._replace(friction=np.array([one.get_static_friction() for one in closed])))
+        if np.linalg.matrix_rank(problem.W, hermitian=True, tol=1e-10 * float(problem.W.diagonal().max())) == len(problem.W):
+            return False
+        a = self._second_rates(bare, closed, problem)
+        try:
+            after = problem.solve(a, np.zeros(len(a)))
+        except ConvergenceError:
+            return False
+        return float(np.abs(after).max()) <= _HELD * float(np.abs(a).max())
+
+    def _second_rates(self, state: State, contacts: list[UnilateralContact], problem: Problem) -> Array:
+        """The accelerations of a problem's rows, of which those of bilateral constraints are kept."""
+        a = np.zeros(len(problem.J))
+        which = np.array([one.rows_of().index for one in contacts], np.int64)
+        _rows.find_second_rates(state.block, which, problem.rows.starts[:-1], a)
+        a[problem.normals] *= [one.get_sign_convention() for one in contacts]
+        return a
 
     def watch_gap(self, one: UnilateralContact, shift: float = 0.0) -> Watched:
         """The witness of a contact that is open, its gap raised by a *shift*."""
@@ -238,12 +277,9 @@ class ContactEvents(EventHandler):
             for one, speed, slips_now in zip(contacts, speeds, slipping, strict=True)
         ]
         problem = Problem(state, rows._replace(friction=np.array(coefficients)), space=space)
-        v, a = problem.J @ state.u_values[:nu] + problem.offsets(), np.zeros(len(problem.J))
-        which = np.array([one.rows_of().index for one in contacts], np.int64)
-        _rows.find_second_rates(state.block, which, rows.starts[:-1], a)
-        for k, one in enumerate(contacts):
+        v, a = problem.J @ state.u_values[:nu] + problem.offsets(), self._second_rates(state, contacts, problem)
+        for k in range(len(contacts)):
             first = int(rows.starts[k])
-            a[first] *= one.get_sign_convention()
             v[first] = 0.0
             if not slipping[k]:
                 v[first : int(rows.starts[k + 1])] = 0.0
