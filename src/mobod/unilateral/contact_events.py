@@ -86,8 +86,9 @@ class ContactEvents(EventHandler):
         def watch(what: str, stage: Stage, value: Any) -> None:
             found.append(Watched(self, 0, stage, value, None, self.info, None, one.name, what))
 
+        any_closed = state.is_constrained
         for one in self._system.get_matter_subsystem().unilateral_contacts:
-            if not one.is_enabled(state):
+            if not (any_closed and one.is_enabled(state)):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
                 found.append(self.watch_gap(one, max(0.0, _ROUNDING - one.calc_gap(state))))
                 continue
@@ -195,8 +196,9 @@ class ContactEvents(EventHandler):
 
     def has_work(self, state: State) -> bool:
         """True if anything touches in a state at VELOCITY, so that it is to be found out what it does."""
+        any_closed = state.is_constrained
         for one in self._system.get_matter_subsystem().unilateral_contacts:
-            if one.is_enabled(state):
+            if any_closed and one.is_enabled(state):
                 return True
             gap = open_gap(one)
             if gap.calc_value(state) <= self._room(state, gap.calc_rate(state)):
