@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -374,32 +374,28 @@ def _coupling(found: Mechanism, one: Any, active: bool) -> Coupling | None:
     return None
 
 
-def check_path(path: Any, suffixes: tuple[str, ...]) -> Path:
-    """Check that a file can be called so.
+def write_file(model: Any, path: Any, suffix: str, what: str, make_writer: Callable[[Mechanism], Any]) -> list[str]:
+    """Write a file, whose name ends in *suffix*, of a kind called *what*, by a writer; what the file does not say.
 
     Raises
     ------
     ValueError
         If it ends in another way, or its folder is not there.
-    """
-    found = Path(path)
-    if found.suffix.lower() not in suffixes:
-        raise ValueError(f"{str(found)!r} has to end in {' or '.join(suffixes)}")
-    if not found.absolute().parent.is_dir():
-        raise ValueError(f"there is no folder {str(found.absolute().parent)!r} to save {found.name!r} in")
-    return found
-
-
-def check_written(found: Mechanism, what: str) -> None:
-    """Refuse a system without bodies.
-
-    Raises
-    ------
     ModelError
-        If it has none.
+        If the system has no bodies.
     """
+    file = Path(path)
+    if file.suffix.lower() != suffix:
+        raise ValueError(f"{str(file)!r} has to end in {suffix}")
+    if not file.absolute().parent.is_dir():
+        raise ValueError(f"there is no folder {str(file.absolute().parent)!r} to save {file.name!r} in")
+    found = read_mechanism(model)
     if not found.parts:
         raise ModelError(f"there is nothing to write to a {what} file: the system has no bodies")
+    writer = make_writer(found)
+    file.write_text(writer.write(), encoding="utf-8")
+    notes: list[str] = writer.notes
+    return notes
 
 
 def show(numbers: Any) -> str:

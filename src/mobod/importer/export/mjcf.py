@@ -16,7 +16,7 @@ from ...system.system import MultibodySystem
 from ...value import Transform
 from ...value.stage import Stage
 from ..model import Model
-from .mechanism import Coordinate, Mechanism, Part, Step, check_path, check_written, read_mechanism, show
+from .mechanism import Coordinate, Mechanism, Part, Step, show, write_file
 from .mjcf_forces import Driven
 from .shapes import shape_of
 
@@ -59,13 +59,7 @@ def save_mjcf(model: Model | MultibodySystem, path: str | os.PathLike[str]) -> l
     stops, friction and constraints is soft, with its own defaults; poses, mass matrix and accelerations without these are the
     same.
     """
-    file = check_path(path, (".xml",))
-    found = read_mechanism(model)
-    check_written(found, "MJCF")
-    writer = _Writer(found)
-    text = writer.write()
-    file.write_text(text, encoding="utf-8")
-    return writer.notes
+    return write_file(model, path, ".xml", "MJCF", _Writer)
 
 
 class _Row:

@@ -19,7 +19,7 @@ from ..mechanism.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from ..model import Model
 from ..urdf.describe import find_bounds
 from ..urdf.document import Collision, Origin
-from .mechanism import Coordinate, Mechanism, Part, Step, check_path, check_written, read_mechanism, show
+from .mechanism import Coordinate, Mechanism, Part, Step, show, write_file
 from .shapes import Shape, shape_of
 
 
@@ -54,13 +54,7 @@ def save_urdf(model: Model | MultibodySystem, path: str | os.PathLike[str]) -> l
     with the same names, mass matrix, poses and accelerations as far as the list is empty. What a model's own URDF file says of
     collision shapes, damping, friction and limits is written too where it was not asked for at loading.
     """
-    file = check_path(path, (".urdf",))
-    found = read_mechanism(model)
-    check_written(found, "URDF")
-    writer = _Writer(found)
-    text = writer.write()
-    file.write_text(text, encoding="utf-8")
-    return writer.notes
+    return write_file(model, path, ".urdf", "URDF", _Writer)
 
 
 class _Writer:
