@@ -119,6 +119,9 @@ def vector(table: Table, start: str) -> Array:
         labels = [start + end for end in ends]
         if all(label in table for label in labels):
             return _without_gaps(np.stack([table[label] for label in labels], axis=1))
+    labels = [label for label in table.labels if label.startswith(start)]
+    if len(labels) == 3 and all(table[label].ndim == 1 for label in labels):  # as OpenSim takes them, whatever they end in
+        return _without_gaps(np.stack([table[label] for label in labels], axis=1))
     raise ValueError(f"the loads have no columns {start}x, {start}y and {start}z; {suggest(start + 'x', table.labels)}")
 
 
