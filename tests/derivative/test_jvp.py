@@ -53,6 +53,21 @@ def test_a_record_is_used_again_without_its_seeds(swinging):
     assert not equations.of_equations(state, {}, of_model=still).residual.any()
 
 
+def test_rates_of_many_integrals_are_written_over_nothing():
+    """A hundred of them behind a spring's forces: the residual's derivatives are those without."""
+    found = []
+    for n in (0, 200):
+        system, _ = mb.examples.double_pendulum.build()
+        mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 10.0, 0.0)
+        for _ in range(n):
+            mb.measure.Integrate(system.matter, mb.measure.Constant(system.matter, 1e9))
+        state = system.realize_topology()
+        state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        system.realize(state)
+        found.append(equations.by_variables(state).residual[:, :4])
+    np.testing.assert_array_equal(*found)
+
+
 def test_a_pass_that_fails_is_said_and_leaves_nothing_behind(swinging):
     _, state = swinging
     before = jvp(state, {"q": np.eye(2)}, kinematics, {"V_GB": 3})["V_GB"]

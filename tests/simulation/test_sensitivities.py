@@ -209,6 +209,29 @@ def test_surfaces_that_touch_leave_steps_compiled(monkeypatch):
     np.testing.assert_allclose(motions.sensitivities.u[1], found.u, rtol=1e-9, atol=1e-9)
 
 
+def test_measures_leave_steps_compiled(monkeypatch):
+    """Integrals, of speeds and of a loop over themselves, and what is remembered: alone, and in an ensemble."""
+    monkeypatch.setattr("mobod.system.forward_sensitivities.Variations.rates", None)  # for which Python would be called
+    system, _ = mb.examples.double_pendulum.build()
+    matter = system.matter
+    angle = mb.measure.Coordinate(matter, matter.bodies["lower"])
+    mb.measure.Maximum(matter, angle)
+    mb.measure.Integrate(
+        matter, mb.measure.Differentiate(matter, mb.measure.StationLocation(matter, matter.bodies["lower"], (0, 1, 0)))
+    )
+    lag = mb.measure.Integrate(matter)
+    lag.set_derivative_measure(mb.measure.Variable(matter, mb.Stage.DYNAMICS, 2.0) - lag + 3.0 * angle)
+    state = system.realize_topology()
+    state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    wanted = ["q", "u", "gravity_0.magnitude"]
+    names, expected = differences(system, state, wanted, 0.3, lambda run: run.z[-1])
+    run = mb.simulate(system, state, 0.3, accuracy=1e-8, report_interval=0.3, sensitivities=wanted)
+    assert run.sensitivities.names == names
+    np.testing.assert_allclose(run.sensitivities.z[-1], expected, atol=1e-6)
+    motions = mb.Ensemble(system, 2, state=state).simulate(0.3, accuracy=1e-8, report_interval=0.3, sensitivities=wanted)
+    np.testing.assert_allclose(motions.sensitivities.z[1], run.sensitivities.z, rtol=1e-9, atol=1e-9)
+
+
 def bouncing(drag=0.0):
     system = mb.MultibodySystem("bouncing")
     matter = mb.SimbodyMatterSubsystem(system)

@@ -62,7 +62,6 @@ def jvp(
     seeds_along: Mapping[str, Array] | None = None,
     observe: Callable[[Any, slice], None] | None = None,
     tree: Tree | None = None,
-    room: tuple[int, int, int] | None = None,
 ) -> dict[str, Array]:
     """Derivatives of fields of the record along n directions.
 
@@ -86,7 +85,7 @@ def jvp(
     observe : callable
         ``observe(record, columns)`` sees the record after each pass.
     tree : Tree
-        In place of the state's if it has only more measures, whose z take the *room*, see `Tree.new_record`.
+        In place of the state's if it has only more measures.
 
     Returns
     -------
@@ -97,7 +96,7 @@ def jvp(
     kind: dict[str, Any] = {"own_parameters": True} if of_model else {}
     kind |= {} if along is None else {"twice": True}
     asked = {"with_tangents": True, **kind}
-    with record_at(state, tree, **kind, **({} if room is None else {"more": room})) as record:
+    with record_at(state, tree, **kind) as record:
         for name, value in (at or {}).items():
             getattr(record, name)[: len(value), 0] = value
         for name, rate in (along or {}).items():
@@ -141,20 +140,25 @@ def _seeded(record: Any, seeds: Sequence[Sequence[Seed]]) -> Iterator[None]:
 def record_at(state: State, tree: Tree | None = None, **kind: Any) -> Iterator[Any]:
     """A record of Duals at the state's variables and parameters, without tangents, for the time of this context.
 
-    *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals, ``more`` for room. The *tree* may
-    be another than the state's if that has only more measures.
+    *kind* is ``own_parameters`` for parameters with tangents, ``twice`` for Duals of Duals. The *tree* may be another than the
+    state's if that has only more measures.
     """
     tree = tree or state.tree
     pool = _RECORDS.setdefault(tree, {}).setdefault(tuple(kind), [])
-    record, others = pool.pop() if pool else (tree.new_record(False, True, **kind), frozenset())
+    record, others = pool.pop() if pool else (_made(state, tree, kind), frozenset())
     own = _fill(record, others, state, tree, "own_parameters" in kind)
     yield record
     pool.append((record, own))
 
 
+def _made(state: State, tree: Tree, kind: Mapping[str, Any]) -> Any:
+    """A record of Duals with room for the z of measures, whose rates are computed with those of the tree's."""
+    return tree.new_record(False, True, more=(0, 0, len(state.z_view) - tree.nz), **kind)
+
+
 def new_record_at(state: State, **kind: Any) -> Any:
     """A record as of `record_at`, for as long as the caller keeps it."""
-    record = state.tree.new_record(False, True, **kind)
+    record = _made(state, state.tree, kind)
     _fill(record, frozenset(), state, state.tree, "own_parameters" in kind)
     return record
 

@@ -78,6 +78,5 @@ class Differentiated:
             of_model=of_model,
             at={"u_dot": state.u_dot_view[: len(u_dot)]},
             tree=self._tree,
-            room=(0, 0, nz - self._tree.nz),
         )
         return OfMeasures(found["z_dot"], [found["measure_values"][place] for place in self._places])

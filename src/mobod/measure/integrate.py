@@ -215,9 +215,10 @@ class Integrate(Measure):
             program.integrate(self, source)
 
     def reads(self, kind: type[Measure]) -> bool:
-        """True if a measure of a kind is among those that its rate is computed from."""
+        """True if a measure of a kind that takes part in steps is among those that its rate is computed from."""
         derivative = self.derivative
-        return derivative is not None and any(isinstance(one, kind) for one in (derivative, *walk(derivative)))
+        found = () if derivative is None else (derivative, *walk(derivative))
+        return any(isinstance(one, kind) and one.takes_part() for one in found)
 
     def allocate(self, state: State) -> None:
         subsystem = self._need_subsystem()

@@ -19,14 +19,14 @@ from ..tree import realize as _realize
 def are_compiled(variations: Variations, state: State) -> bool:
     """True if Duals find the rates of variations of steps from *state* on; else Python does, by J and B."""
     tree = state.tree
+    runs = tree.fields["measure_runs"]
     return not (
         variations.system.calls_python
         or state.has_known
-        or tree.has_measures
-        or tree.remembers
+        or (tree.has_measures and runs[0] != runs[1])  # rates of measures that need accelerations
         or tree.counts["num_controllers"]
         or variations.num_particle_numbers
-        or variations.nz != tree.nz
+        or (variations.nz != tree.nz and not tree.has_measures)
         or variations.nv != variations.nu
     )
 

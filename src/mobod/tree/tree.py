@@ -545,7 +545,7 @@ class Tree:
             if scalar[1] and any(scalar[2:]):  # residuals only
                 for_rows = [one for one in routines["constrain"] if one[0] not in (SOLVE_ROWS, EFFECTS_OF_BLOCK)]
                 routines |= {"dynamics_sweep": [], "constrain": for_rows}
-                if self.measures_with_tangents is None:
+                if scalar[3] and self.measures_with_tangents is None:
                     routines |= {"measures": [], "measure_calls": []}
             needed = [routine for of_field in routines.values() for _, routine in of_field]
             compile_ahead(Job(routine, scalar) for routine in dict.fromkeys([*needed, realize.advance]))
