@@ -232,6 +232,23 @@ def test_measures_leave_steps_compiled(monkeypatch):
     np.testing.assert_allclose(motions.sensitivities.z[1], run.sensitivities.z, rtol=1e-9, atol=1e-9)
 
 
+def test_an_integral_that_begins_with_a_measure():
+    """Of an angle, from the other angle and energy on: what it begins with has derivatives, and z that is given has none."""
+    system, _ = mb.examples.double_pendulum.build()
+    matter = system.matter
+    upper, lower = (mb.measure.Coordinate(matter, matter.bodies[name]) for name in ("upper", "lower"))
+    mb.measure.Integrate(matter, lower, mb.measure.Energy(matter) * 0.1 + upper)
+    state = system.realize_topology()
+    state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+    wanted = ["q", "u", "gravity_0.magnitude"]
+    _, expected = differences(system, state, wanted, 0.3, lambda run: run.z[-1])
+    run = mb.simulate(system, state, 0.3, accuracy=1e-8, report_interval=0.3, sensitivities=[*wanted, "z"])
+    np.testing.assert_allclose(run.sensitivities.z[-1], np.append(expected, [[0.0]], axis=1), atol=1e-6)
+    value, gradient, _ = mb.calc_gradient(system, state, 0.3, lambda end: float(end.z[0]), wanted, accuracy=1e-8)
+    assert np.isclose(value, run.z[-1, 0])
+    np.testing.assert_allclose(gradient, expected[0], atol=1e-6)
+
+
 def bouncing(drag=0.0):
     system = mb.MultibodySystem("bouncing")
     matter = mb.SimbodyMatterSubsystem(system)

@@ -67,6 +67,9 @@ class Directions:
 
     def __init__(self, system: Any, state: State, wanted: Sequence[Any]) -> None:
         self._state = state
+        measures = (one for subsystem in system.subsystems for one in subsystem.acting_measures)
+        #: Integrals that begin with what a measure is where the motion starts, whatever z was given.
+        self.begun = [one for one in measures if isinstance(one, Integrate) and one.begins_with_a_measure(state)]
         nu, nz = state.tree.nu, len(state.z_view)
         u_names = [
             name for body in system.get_matter_subsystem().body_list for name in body.name_each(state.tree.num_u[body.index])
@@ -402,8 +405,17 @@ class Variations:
 
     def at_start(self, state: State) -> Array:
         """Changes of y of the directions' initial values, at the state where the motion starts."""
-        of_start = self.directions.of_start
-        return self.raw(state, np.insert(of_start, [self.nu] * (self.nv - self.nu), 0.0, axis=0))
+        of_start = np.insert(self.directions.of_start, [self.nu] * (self.nv - self.nu), 0.0, axis=0)
+        S = self.raw(state, of_start)
+        for k in range(len(self.directions) if self.directions.begun else 0):
+            weights = self.directions.of_settings * np.eye(len(self.directions))[k]
+            S[self.nq + self.nu :][: self.nz, k] = self.along(state, of_start[:, k], weights, self._z_at_start, Stage.TIME)
+        return S
+
+    def _z_at_start(self, state: State) -> Array:
+        for one in self.directions.begun:
+            one.initialize(state)
+        return state.z
 
     def with_held(self, of_y: Array) -> Array:
         """Rates of y, of which those of what controllers hold are zero."""
