@@ -753,6 +753,11 @@ OLDER = {
     "composite": ("", '<composite type="cable" count="5 1 1"><geom size=".1"/></composite>', "composites"),
     "distance": ('<equality><distance geom1="g" geom2="h"/></equality>', "", "distances"),
     "plugin": ('<extension><plugin plugin="no.such"><instance name="i"/></plugin></extension>', "", "plugins 'no.such'"),
+    "commas": (
+        '<site name="s" pos="0, 0.1 ,-1e-1" size=".1"/>'.join(("<worldbody>", "</worldbody>")),
+        "",
+        "commas between numbers",
+    ),
     "name of defaults": ('<default class="mine"><joint damping="7"/></default>', body('<joint class="mine"/>'), ""),
     "flex": (
         '<option integrator="implicitfast"/>',
@@ -778,8 +783,40 @@ def test_what_mujoco_has_dropped_from_its_format_stops_no_load(tmp_path, name):
         assert not model.dampers
     if name == "name of defaults":
         assert [one.get_default_damping() for one in model.dampers.values()] == [2.0, 7.0]
-    lost = name in ("composite", "distance", "plugin")
+    if name == "commas":
+        assert_allclose(model.frames["s"][1].p, (0, 0.1, -0.1))
+    lost = name in ("composite", "distance", "plugin", "commas")
     assert any(sentence in line for line in model.report.departures) == lost or not sentence
+
+
+XML_OF_MUJOCO = {
+    "hyphens in a comment": ("<!-- a -- b -->", ""),
+    "a comment that is none": (r"<!-\- a -\->", ""),
+    "an ampersand": ("", "&"),
+    "a bracket": ("", "<"),
+}
+
+
+@pytest.mark.parametrize("name", XML_OF_MUJOCO)
+def test_what_mujoco_reads_and_xml_does_not_allow_is_read_in_files_with_includes_and_replicas(tmp_path, name):
+    comment, in_name = XML_OF_MUJOCO[name]
+    file(tmp_path, world(body("<joint/>", BOX, name=f"b{in_name}")), "part.xml", "")
+    many = "<replicate count='{}' offset='1 0 0'><body><joint/><geom size='.1'/></body></replicate>"
+    inside = f"{comment}<include file='part.xml'/><worldbody><geom name='g{in_name}' size='.1'/>{many.format(3)}</worldbody>"
+    assert len(mb.load_mjcf(file(tmp_path, inside)).bodies) == 4
+    nested = many.format(2000).replace("<body>", "<replicate count='2000'><body>").replace("</body>", "</body></replicate>")
+    with pytest.raises(mb.ModelError, match=r"model\.xml:2: with <replicate> .* more than"):
+        mb.load_mjcf(file(tmp_path, inside.replace(many.format(3), nested)))
+
+
+def test_a_keyframe_of_another_model_is_left_out(tmp_path):
+    keys = '<keyframe><key name="right" qpos="0.5"/><key name="wrong" qpos="1 2 3"/><key name="other" ctrl="1"/></keyframe>'
+    path = file(tmp_path, world(body('<joint name="j"/>')) + keys)
+    model = mb.load_mjcf(path)
+    assert list(model.keyframes) == ["right"] and model.keyframes["right"]().q[0] == 0.5
+    assert sum("the keyframe is left out" in line for line in model.report.departures) == 2
+    with pytest.raises(mb.ModelError, match="keyframe 'wrong'"):
+        mb.load_mjcf(path, strict=True)
 
 
 def test_no_file_an_empty_one_and_one_of_another_kind(tmp_path):

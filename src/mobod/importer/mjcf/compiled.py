@@ -18,7 +18,7 @@ from ...errors import ModelError
 from ...value import Rotation
 from ..report import Report
 from . import older
-from .document import LINE, Document, refused
+from .document import LINE, Document, refused, sentence
 from .expansion import check_expansion
 from .source import Source, listed, plural
 
@@ -79,7 +79,7 @@ def _wheel(name: str) -> Any:
 
 def _compile(source: Source, strict: bool) -> Any:
     spec, name = source.spec, source.path
-    for _ in range(3 + len(spec.meshes) + len(spec.textures) + len(spec.hfields) + len(spec.skins)):
+    for _ in range(3 + len([*spec.meshes, *spec.textures, *spec.hfields, *spec.skins, *spec.keys])):
         try:
             with warnings.catch_warnings(record=True) as said:
                 warnings.simplefilter("always")
@@ -116,6 +116,11 @@ def _mended(source: Source, text: str) -> bool:
     if "Lengthrange" in text and source.spec.compiler.LRopt.mode != source.mujoco.mjtLRMode.mjLRMODE_NONE:
         source.spec.compiler.LRopt.mode = source.mujoco.mjtLRMode.mjLRMODE_NONE
         source.depart(f"length ranges of actuators are those of the file: {' '.join(text.split())}")
+        return True
+    key = re.search(r"keyframe .*: invalid .*\n.*id (\d+)", text)
+    if key and int(key[1]) < len(source.spec.keys):
+        source.spec.delete(source.spec.keys[int(key[1])])
+        source.depart(f"{sentence(text)}: the keyframe is left out")
         return True
     integrators = source.mujoco.mjtIntegrator
     wanted = integrators.mjINT_EULER if "'Euler'" in text else integrators.mjINT_DISCRETE

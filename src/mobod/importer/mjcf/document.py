@@ -30,7 +30,7 @@ class Document:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.root = read_xml(name)
+        self.root = read_xml(name, any_bytes=True)
         self._lines: list[Element] = []
         self._include()
         self._make_absolute()
@@ -60,7 +60,7 @@ class Document:
             return None
         seen.add(path.resolve())
         found: list[Element] = []
-        for one in read_xml(path).children:
+        for one in read_xml(path, any_bytes=True).children:
             one.file = os.fspath(path)
             more = self._content(one, child, folder, seen)  # an include at the top of an included file
             found += [one] if more is None else more

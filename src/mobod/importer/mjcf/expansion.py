@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 from ...errors import ModelError
@@ -10,6 +11,8 @@ from ..xml_element import MAX_ELEMENTS, Element, read_xml
 
 #: What stands for many elements.
 _MANY = ("replicate", "composite", "flexcomp")
+_COUNTED = re.compile(rf"<({'|'.join(_MANY)}|include)\b([^>]*)")
+_ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*(["'])(.*?)\2""", re.DOTALL)
 #: Files that include each other, at most.
 _MOST_FILES = 1000
 
@@ -36,7 +39,7 @@ def check_expansion(name: str) -> None:
         data = path.read_bytes()
         if not any(f"<{tag}".encode() in data for tag in (*_MANY, "include")):
             continue
-        elements: list[tuple[Element, float]] = [(read_xml(path), times)]
+        elements: list[tuple[Element, float]] = [(_read(path, data), times)]
         while elements:
             element, times = elements.pop()
             if element.tag in _MANY:
@@ -50,6 +53,20 @@ def check_expansion(name: str) -> None:
             if element.tag == "include" and "file" in element.attributes:
                 waiting.append((path.parent / element.attributes["file"], times))
             elements += [(child, times) for child in element.children]
+
+
+def _read(path: Path, data: bytes) -> Element:
+    """The file's elements; of what MuJoCo takes and XML does not allow, all that count, each in the one before it."""
+    try:
+        return read_xml(path, any_bytes=True)
+    except ModelError:
+        root = last = Element("mujoco", {}, 1)
+        for found in _COUNTED.finditer(data.decode("utf-8", "replace")):
+            line = data.count(b"\n", 0, found.start()) + 1
+            one = Element(found[1], {key: value for key, _, value in _ATTRIBUTE.findall(found[2])}, line)
+            (root if one.tag == "include" else last).children.append(one)
+            last = last if one.tag == "include" else one
+        return root
 
 
 def _count(element: Element) -> float:

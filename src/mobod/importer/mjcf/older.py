@@ -6,6 +6,7 @@
 | ``option collision`` | geoms or pairs that may not touch are told so |
 | ``flag passive`` | ``spring`` and ``damper`` |
 | ``compiler exactmeshinertia`` | ``inertia="exact"`` of meshes |
+| commas between numbers, which read on | blanks |
 | a name of the uppermost ``default`` | it is main, and so are the classes that refer to it |
 | ``composite``, ``equality/distance``, plugins that are not there | left out |
 | attributes of the solver, of hulls and of flexes: `_IDLE` | left out |
@@ -34,6 +35,7 @@ _IDLE = {
     "contact": {"internal", "vertcollide"},
 }
 _ATTRIBUTE = re.compile(r"unrecognized attribute: '([^']*)'")
+_COMMAS = re.compile(r"\s*[-+.\deE]+(\s*,?\s*[-+.\deE]+)*\s*,[-+.\deE,\s]*")
 _PLUGIN = re.compile(r"plugin (\S+) not found")
 
 
@@ -95,6 +97,9 @@ class _Older:
                 return self._leave_out(lambda one, _: one.tag == "composite", "composites, with all their bodies")
             if element.tag == "distance":
                 return self._leave_out(lambda one, above: one.tag == "distance" and above[-1:] == ("equality",), "distances")
+        format_of = re.search("bad format in attribute '([^']*)'", text)
+        if format_of and "," in element.attributes.get(format_of[1], ""):
+            return self._without_commas()
         found = _ATTRIBUTE.search(text)
         return found is not None and self._attribute(element, found[1])
 
@@ -130,6 +135,18 @@ class _Older:
                 one.attributes |= {"contype": "0", "conaffinity": "0"}
             elif value == "dynamic" and one.tag == "contact" and not above:
                 one.children = [child for child in one.children if child.tag != "pair"]
+
+    def _without_commas(self) -> bool:
+        """Put blanks for commas between numbers."""
+        places = []
+        for one, _, _ in self.document.elements():
+            for key, value in one.attributes.items():
+                if _COMMAS.fullmatch(value):
+                    one.attributes[key] = value.replace(",", " ")
+                    places.append(f"{self.document.place(one)}: <{one.tag}> {key}={value!r}")
+        if places:
+            self.report.depart(f"{places[0]}: commas between numbers are read as blanks ({len(places)} times)")
+        return bool(places)
 
     def _rename(self, old: str) -> None:
         for one, _, _ in self.document.elements():
