@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..importer.model import Model
 from ..importer.tool_setup import Analysis
 
@@ -18,25 +19,31 @@ Found = tuple[dict[str, Any], frozenset[str]]
 
 def find_and_save(
     one: Analysis, model: Model, motion: Any, options: argparse.Namespace, begin: str, common: dict[str, Any],
-    say: Callable[[str], None],
+    say: Callable[[str], None], rows: Array,
 ) -> list[Path]:  # fmt: skip
-    """The files of one analysis; names of these begin with *begin*."""
+    """The files of one analysis; names of these begin with *begin*. The motion's times are *rows*."""
     from ..motion_data import write_sto
 
     tables, in_degrees = _FINDERS[one.kind](one, model, motion, options, common, say)
     paths = []
     for end, table in tables.items():
         paths.append(Path(f"{begin}_{one.name}_{end}.sto"))
-        write_sto(paths[-1], one_of(table, one.every), degrees=in_degrees)
+        write_sto(paths[-1], one_of(table, one.every, rows), degrees=in_degrees)
     return paths
 
 
-def one_of(table: Any, every: int) -> Any:
-    """One of so many rows, and the last."""
+def rows_of_tool(time: Array, padded: bool) -> Array:
+    """The times of a motion's rows; OpenSim's filter puts half as many before them, which its tool counts."""
+    return np.concatenate([np.full(len(time) // 2 if padded else 0, -np.inf), time])
+
+
+def one_of(table: Any, every: int, rows: Array) -> Any:
+    """The first and the last row, and one of so many between, counted from the first of all *rows* on, as in OpenSim."""
     n = len(table)
     if every == 1 or n < 2:
         return table
-    kept = np.unique([*range(0, n, every), n - 1])
+    before = int(np.searchsorted(rows, table.time[0] - 1e-9))
+    kept = np.unique([0, *range(-before % every, n, every), n - 1])
     return type(table)(table.time[kept], {label: table[label][kept] for label in table.labels}, name=table.name)
 
 

@@ -314,8 +314,9 @@ def run_so(options: argparse.Namespace) -> None:
     from ..biomechanics import static_optimization
     from ..biomechanics.figure import plot_table
     from ..biomechanics.followed import control_set
+    from ..biomechanics.motion import rows_of
     from ..motion_data import write_sto
-    from .analyses import one_of
+    from .analyses import one_of, rows_of_tool
 
     setup, path, model, say = _begin(options, "so", options.motion, "a MOTION")
     model = _with_forces(model, setup)
@@ -335,7 +336,8 @@ def run_so(options: argparse.Namespace) -> None:
         end=_first(options.end, setup.end),
         progress=_progress(options),
     )
-    activations, forces = (one_of(table, setup.every) for table in (found.activations, found.forces))
+    rows = rows_of_tool(rows_of(model, model.default_state(), path)[0], padded=setup.cutoff is not None)
+    activations, forces = (one_of(table, setup.every, rows) for table in (found.activations, found.forces))
     say(_ranges(activations))
     if setup.results is not None and options.output is None and options.forces is None:
         setup.results.mkdir(parents=True, exist_ok=True)
@@ -357,7 +359,7 @@ def run_analyze(options: argparse.Namespace) -> None:
     from ..biomechanics.states import MotionRows, filtered, own_state
     from ..importer.formats import load_quietly
     from ..importer.tool_setup import Analysis
-    from .analyses import find_and_save
+    from .analyses import find_and_save, rows_of_tool
 
     setup = _setup_of(options, "analyze")
     motion = options.motion or setup.states or setup.motion
@@ -391,10 +393,12 @@ def run_analyze(options: argparse.Namespace) -> None:
         "start": _first(options.start, setup.start),
         "end": _first(options.end, setup.end),
     }
-    for note in MotionRows(model, motion, own_state(model, None)).notes:
+    read = MotionRows(model, motion, own_state(model, None))
+    for note in read.notes:
         say(f"note: {note}")
+    rows = rows_of_tool(read.time, padded=own and setup.cutoff is not None)
     for one in asked:
-        saved = find_and_save(one, model, motion, options, str(prefix), common, say)
+        saved = find_and_save(one, model, motion, options, str(prefix), common, say, rows)
         say(f"{one.name:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
 
 
