@@ -24,7 +24,8 @@ from .stepped.equations import ROUNDING, UNBOUNDED
 from .stepped.solve import solve
 from .stepped.space import Space, make_space, with_block, with_room
 
-_ROUNDS = 10_000
+#: Most rounds of impacts at one instant; a rate of approach that is none, as a part of the largest velocity before them.
+_ROUNDS, _NO_RATE = 10_000, 1e-9
 #: Blocks for which there is room to begin with.
 _FEW = 16
 _NO_JOINTS, _NO_TIES = np.zeros((0, 5), np.int64), np.zeros((0, 3), np.int64)
@@ -301,7 +302,7 @@ class Problem:
         touching : (n,) array of bool
             The contacts that are closed.
         tolerance : float
-            A rate of approach that is none.
+            A rate of approach that is none; and so is a `_NO_RATE` of the largest velocity, as impulses leave rounding.
         most : int, optional
             So many rounds, after which what still approaches is stopped.
 
@@ -311,6 +312,7 @@ class Problem:
             If `_ROUNDS` have not driven apart what is struck, and *most* is not given.
         """
         rows, n = self.rows, self.num_contacts
+        tolerance = max(tolerance, _NO_RATE * float(np.abs(v).max(initial=0.0)))
         total, others = np.zeros(len(v)), len(self.names) - n
         normals = self.normals
         always = np.ones(others, bool)
