@@ -180,6 +180,18 @@ def test_a_rigid_tendon_of_no_length_is_never_slack():
         assert_allclose(muscle.get_fiber_velocity(state), 0.1 * cos, rtol=1e-12)
 
 
+def test_the_least_activation_holds_without_activation_dynamics():
+    """OpenSim 4.6 takes 0.01 there, whatever the file says: its Millard muscle tells its activation model of no other."""
+    system, state, _, (muscle,) = hanging(M.Millard2012Equilibrium, ignore_activation_dynamics=True, minimum_activation=0.05)
+    forces = []
+    for excitation in (0.0, 0.05, 0.1):
+        muscle.set_excitation(state, excitation)
+        system.realize(state)
+        forces.append(muscle.find_contraction(state))
+    assert forces[0] == forces[1] and forces[2].tendon_force == forces[1].tendon_force
+    assert forces[2].fiber_velocity < forces[1].fiber_velocity
+
+
 def test_what_has_no_equilibrium_is_named_and_the_state_stays():
     system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, name="soleus")
     weight.set_length(state, 0.05)  # shorter than the slack tendon and the shortest fiber
