@@ -297,6 +297,9 @@ def test_of_a_line_of_action_what_is_wrong_is_named():
         line(forces, ground, mb.Transform(), first, ground)
     with pytest.raises(mb.ModelError, match="x leads from one axis to"):
         line(forces, ground, mb.Transform(mb.Rotation.about_axis(0.3, "z"), (0.1, 0, 0)), first, ground, pressure_angle=0.3)
+    carriage = mb.mobilizer.Slider(ground, WHEEL, X_PF=turned(0.5 * np.pi))  # which takes the axle away from x of the frame
+    with pytest.raises(mb.ModelError, match="x leads from one axis to"):
+        line(forces, ground, place, mb.mobilizer.Pin(carriage, WHEEL), ground, pressure_angle=0.3)
     with pytest.raises(mb.ModelError, match=r"coordinate 0 of .* moves what touches by .* in one pose"):
         line(forces, mb.mobilizer.Pin(ground, WHEEL, X_PF=place), mb.Transform((0.2, 0, 0)), second, ground)
     free = mb.mobilizer.Free(ground, WHEEL)

@@ -201,7 +201,7 @@ def _spans(
     if abs(askew) > _ROUNDING * distance:
         raise ModelError(f"the centers are not in a plane across the axis {a.tolist()}: they differ by {askew:.6g} along it")
     lines, ends = [], []
-    for side, share in ((-1.0, -0.5), (1.0, 0.5)):
+    for side, share in ((1.0, -0.5), (-1.0, 0.5)):
         m = apart / distance * e + side * math.sqrt(1.0 - (apart / distance) ** 2) * np.cross(a, e)
         end = c[0] + radii[0] * m, c[1] + (-radii[1] if crossed else radii[1]) * m
         d = (end[1] - end[0]) / np.linalg.norm(end[1] - end[0])

@@ -204,16 +204,16 @@ def _terms(forces: GeneralForceSubsystem, case: int, first: int, second: int, li
                 "teeth or a belt could turn; give it a Pin, a Slider or a Cylinder"
             )
     places, one, across = _slopes(forces, case, first, second, lines, 0.0)
-    _, other, _ = _slopes(forces, case, first, second, lines, 0.7)
+    _, other, beyond = _slopes(forces, case, first, second, lines, 0.7)
     bound = SAME * float(np.abs([one, other]).max(initial=0.0))
-    for (b, which), c, turned, beside in zip(places, one, other, across, strict=True):
+    for (b, which), c, turned, beside in zip(places, one, other, np.maximum(abs(across), abs(beyond)), strict=True):
         if abs(turned - c) > bound:
             raise ModelError(
                 f"coordinate {which} of {bodies[b]!r} moves what touches by {c:.6g} in one pose, by {turned:.6g} in another: "
                 f"{bodies[first]!r} and {bodies[second]!r} have to turn about axes, or slide along lines, that are fixed to "
                 f"the case, {bodies[case]!r}"
             )
-        if abs(beside) > bound:
+        if beside > bound:
             raise ModelError(
                 f"coordinate {which} of {bodies[b]!r} moves what touches along x of the frame, apart, for it is at "
                 f"{lines[0, POINT:ALONG].tolist()} on {bodies[case]!r}: the pitch point has to be where x leads from one axis "
