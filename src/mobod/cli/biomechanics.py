@@ -659,7 +659,7 @@ def _setup_of(options: argparse.Namespace, kind: str) -> ToolSetup:
     from ..importer.xml_element import read_xml
 
     path = Path(options.model)
-    if path.suffix.lower() != ".xml" or not path.is_file() or read_xml(path).tag != "OpenSimDocument":
+    if path.suffix.lower() != ".xml" or not path.is_file() or read_xml(path, any_bytes=True).tag != "OpenSimDocument":
         return ToolSetup(kind=kind)
     setup = read_tool_setup(path)
     if setup.kind != kind and not (kind == "analyze" and setup.analyses):

@@ -113,7 +113,7 @@ def find_format(path: str | os.PathLike[str]) -> Format:
     if suffix == ".xml":
         from .xml_element import read_xml
 
-        root = read_xml(path).tag
+        root = read_xml(path, any_bytes=True).tag
         for format in FORMATS:
             if root in format.roots:
                 return format

@@ -52,7 +52,7 @@ def read_xml(
         Whether the text between tags is kept.
     any_bytes : bool, default: False
         Whether a file that claims to be UTF-8 may hold other bytes, which are then read as Windows' Western characters; an
-        ampersand for itself; and a comment in a comment: OpenSim reads all these.
+        ampersand for itself; hyphens or a comment in a comment; and zeros behind its end: other programs read all these.
     faults : list of str, optional
         Gets a sentence where something stands before the XML declaration, blank lines or a second byte order mark, which XML
         does not allow. Without it such a file is refused.
@@ -141,6 +141,9 @@ def _in_utf8(data: bytes) -> tuple[bytes, str | None]:
     """Bytes that are UTF-8, and the encoding to be taken for granted, if any."""
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data, None  # UTF-16, which its first bytes say
+    ended = data.rstrip(b"\0")  # as programs in C write them
+    if b"\0" not in ended:
+        data = ended
     try:
         data.decode("utf-8")
     except UnicodeDecodeError:

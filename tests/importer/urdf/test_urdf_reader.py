@@ -194,6 +194,15 @@ def test_calls_of_macros_that_xacro_has_left_are_left_out(write):
         read_urdf(write(text), strict=True)
 
 
+@pytest.mark.parametrize(
+    "text", ["<!-- a -- b -->", '<link name="tool & tip"/>' + joint_element("t", "arm", "tool & tip"), "\0"]
+)
+def test_xml_that_other_readers_put_up_with_is_read(write, text):
+    """Bullet's humanoid ends in a zero."""
+    content = two_links() + text if text == "\0" else two_links(robot=text)
+    assert len(read_urdf(write(content)).links) == 2 + ("tool" in text)
+
+
 # What is wrong
 
 

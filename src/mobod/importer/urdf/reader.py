@@ -89,7 +89,7 @@ class _Reader(Reading):
         self.materials: dict[str, Rgba] = {}
 
     def read(self, path: str | os.PathLike[str]) -> UrdfDocument:
-        root = read_xml(path, with_text=True, faults=self.faults)
+        root = read_xml(path, with_text=True, any_bytes=True, faults=self.faults)
         if self.faults and self.strict:
             raise ModelError(f"{self.path}:1: {self.faults[0].partition(': ')[2]}")
         self.check_is_urdf(root)
