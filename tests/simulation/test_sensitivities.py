@@ -216,9 +216,8 @@ def test_measures_leave_steps_compiled(monkeypatch):
     matter = system.matter
     angle = mb.measure.Coordinate(matter, matter.bodies["lower"])
     mb.measure.Maximum(matter, angle)
-    mb.measure.Integrate(
-        matter, mb.measure.Differentiate(matter, mb.measure.StationLocation(matter, matter.bodies["lower"], (0, 1, 0)))
-    )
+    speed = mb.measure.Differentiate(matter, mb.measure.StationLocation(matter, matter.bodies["lower"], (0, 1, 0)))
+    mb.measure.Integrate(matter, speed, mb.measure.Constant(matter, (1.0, 2.0, 3.0)))
     lag = mb.measure.Integrate(matter)
     lag.set_derivative_measure(mb.measure.Variable(matter, mb.Stage.DYNAMICS, 2.0) - lag + 3.0 * angle)
     state = system.realize_topology()
@@ -230,6 +229,7 @@ def test_measures_leave_steps_compiled(monkeypatch):
     np.testing.assert_allclose(run.sensitivities.z[-1], expected, atol=1e-6)
     motions = mb.Ensemble(system, 2, state=state).simulate(0.3, accuracy=1e-8, report_interval=0.3, sensitivities=wanted)
     np.testing.assert_allclose(motions.sensitivities.z[1], run.sensitivities.z, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(motions.z[1], run.z, rtol=1e-12)
 
 
 def test_an_integral_that_begins_with_a_measure():

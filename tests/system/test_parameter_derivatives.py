@@ -114,7 +114,7 @@ def test_mobilizers_with_forces_and_their_frames(make, close):
     made = [
         F.TwoPointLinearSpring(model.forces, a, make.vector(), b, make.vector(), 20.0, 0.4),
         F.LinearBushing(model.forces, b, make.frame(), c, make.frame(), make.rng.uniform(1, 2, 6), make.rng.uniform(1, 2, 6)),
-        F.MobilityLinearSpring(model.forces, c, 0, 3.0, 0.2),
+        F.MobilityLinearSpring(model.forces, next(body for body in (a, b, c) if body.facts.num_q), 0, 3.0, 0.2),
     ]
     model.made()
     state = model.randomize()

@@ -10,11 +10,10 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.seeded_record import side_by_side
 from ..integrator import Integrator, forward_sensitivities as kernels
-from ..measure import Integrate
 from ..simulation.compiled_variations import CompiledVariations, are_compiled as steps_are_compiled
 from ..state.state import State
 from ..stepping import loop, record as rk
-from .lane_runs import acting_measures, own_of_each
+from .lane_runs import own_of_each
 from .sensitivity_rows import SensitivityRows
 from .state_runs import StateRuns, StateWorker, nothing_happens
 
@@ -22,8 +21,9 @@ from .state_runs import StateRuns, StateWorker, nothing_happens
 def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows) -> bool:
     """True if runs of states like *state* take place in compiled code from their beginnings to their ends."""
     of_tables = type(integrator).kernel is loop.advance and type(integrator).try_step is Integrator.try_step
-    begins = any(one.begins_with_a_measure(state) for one in acting_measures(state.system, Integrate))  # which moves z
-    return of_tables and not begins and nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
+    if not of_tables or tangents.variations.directions.begun:
+        return False
+    return nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
 
 
 class VariationRuns(StateRuns):

@@ -67,9 +67,6 @@ class Directions:
 
     def __init__(self, system: Any, state: State, wanted: Sequence[Any]) -> None:
         self._state = state
-        measures = (one for subsystem in system.subsystems for one in subsystem.acting_measures)
-        #: Integrals that begin with what a measure is where the motion starts, whatever z was given.
-        self.begun = [one for one in measures if isinstance(one, Integrate) and one.begins_with_a_measure(state)]
         nu, nz = state.tree.nu, len(state.z_view)
         u_names = [
             name for body in system.get_matter_subsystem().body_list for name in body.name_each(state.tree.num_u[body.index])
@@ -109,6 +106,10 @@ class Directions:
             of_settings += [False] * (at.stop - at.start)
         self.of_start = np.hstack(columns) if columns else np.zeros((len(whole), 0))
         self.of_settings, self.scales = np.array(of_settings, bool), np.array(scales)
+        measures = [one for subsystem in system.subsystems for one in subsystem.acting_measures if isinstance(one, Integrate)]
+        begun, by_z = [one for one in measures if one.begins_with_a_measure(state)], self.of_start[places["z"]].any()
+        #: Integrals that begin with a measure, where this has derivatives, or z that is given has none.
+        self.begun = [one for one in begun if by_z or one.get_initial_condition_measure().depends_on(0) > Stage.TOPOLOGY]
 
     def __len__(self) -> int:
         return len(self.names)
