@@ -1,5 +1,7 @@
 """Parts of machines in closed form: a motor by its curve, a gear with backlash, a belt with pretension."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -240,6 +242,38 @@ def test_a_planet_presses_its_axle_with_twice_the_tangential_force(close):
     system.realize(state)
     load = matter.calc_mobilizer_reaction_forces(state)[planet, 1]
     close(load, -200.0 * np.array([np.sin(q[1]), np.cos(q[1]), 0.0]), 1e-8)
+
+
+def test_a_line_of_action_has_the_speed_between_both_bodies_where_they_touch(rng):
+    """Whatever bears them, and in whichever frames and directions their mobilizers are; what they press does its work."""
+    for ways in itertools.product(mb.Direction, repeat=2):
+        system = mb.MultibodySystem()
+        matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+
+        def frame():
+            return turned(rng.uniform(-3.0, 3.0)) @ mb.Transform((0, 0, rng.normal()))
+
+        def anywhere():
+            return mb.Transform(mb.Rotation.about_axis(rng.uniform(-3.0, 3.0), "x"), rng.normal(size=3))
+
+        X, axis = anywhere(), anywhere()  # of the sun and the arm on Ground, and on the arm
+        sun = mb.mobilizer.Cylinder(matter.ground, WHEEL, X_PF=X, X_BM=frame(), direction=ways[0])
+        arm = mb.mobilizer.Pin(matter.ground, WHEEL, X_PF=X, X_BM=axis @ frame(), direction=ways[1])
+        X_PF, place = axis @ mb.Transform((0.7, 0, 0.3)), axis @ mb.Transform((0.2, 0, 0.1))
+        planet = mb.mobilizer.Screw(arm, WHEEL, X_PF=X_PF, X_BM=frame(), pitch=0.1, direction=ways[0])
+        angles = {"pressure_angle": ALPHA, "helix_angle": BETA}
+        mesh = mb.force.transmission.LineOfAction(forces, arm, place, sun, planet, ratio=1.3, **angles)
+        teeth = mb.force.TransmissionSpring(forces, mesh, stiffness=100.0)
+        state = system.realize_topology()
+        state.q, state.u = rng.normal(size=4), rng.normal(size=4)
+        system.realize(state)
+        P = arm.find_station_location_in_ground(state, place.p)
+        v = [body.find_station_velocity_in_ground(state, body.find_station_at_ground_point(state, P)) for body in (sun, planet)]
+        along = np.asarray(arm.get_body_rotation(state) @ place.R) @ (0.0, 1.0, -np.tan(BETA))
+        assert mesh.calc_speed(state) == pytest.approx(1.3 * along @ (v[0] - v[1]), rel=1e-12)
+        on_bodies, _, _ = teeth.calc_force_contribution(state)
+        work = state.u @ matter.multiply_by_system_jacobian_transpose(state, on_bodies)
+        assert work == pytest.approx(teeth.calc_force(state) * mesh.calc_speed(state), rel=1e-11)
 
 
 @pytest.mark.parametrize("crossed", [False, True])

@@ -146,6 +146,8 @@ class LineOfAction(LinesOfAction):
     they are in `SimbodyMatterSubsystem.calc_mobilizer_reaction_forces`. A span of a belt has no pressure angle, and y
     along it.
 
+    Radii are those of the default frames and pitches: it does not follow what a state changes of these.
+
     Examples
     --------
     >>> import numpy as np
