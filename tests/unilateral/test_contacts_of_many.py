@@ -66,6 +66,14 @@ def test_gaps_in_the_loop_give_the_bits_of_gaps_in_python(kind, monkeypatch, rng
     assert fast.statistics["steps_taken"] == slow.statistics["steps_taken"]
 
 
+def _noting(realize, states):
+    def noting(system, state, *args, **settings):
+        states.append(state)
+        return realize(system, state, *args, **settings)
+
+    return noting
+
+
 def test_friction_takes_python_into_steps_only_where_something_slides(monkeypatch):
     """A mass lands on a floor, slides and sticks; steps before and after are compiled, and are those of a run by Python.
 
@@ -95,6 +103,14 @@ def test_friction_takes_python_into_steps_only_where_something_slides(monkeypatc
         sliding.u = sliding.u
         system.realize(sliding, mobility_forces=forces)
         assert sliding.u_dot[0] == pytest.approx(-5.0, abs=1e-9)
+    # of many, the one that slides has departed; the others stay in lanes
+    many, realized = mb.Ensemble(system, 9, state=state), []
+    many.q = [(0, 0.2 if i == 4 else 5.0, 0) for i in range(9)]
+    many.step(0.3)
+    monkeypatch.setattr(type(system), "realize", _noting(type(system).realize, realized))
+    many.realize()
+    assert np.allclose(many.u_dot, [(-5.0, 0, 0) if i == 4 else (0, -10.0, 0) for i in range(9)], rtol=0.0, atol=1e-9)
+    assert len(realized) <= 1
     monkeypatch.setattr(type(system), "interprets", lambda self, one: True)
     by_python = mb.simulate(system, state, 1.5, report_interval=0.05)
     assert np.allclose(compiled.q, by_python.q, rtol=0.0, atol=1e-12)

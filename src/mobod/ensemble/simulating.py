@@ -347,7 +347,7 @@ class Simulating(Stepping):
             if ends is not None:
                 self._system.add_event_handler(ends)
             try:
-                in_python = self._system.calls_with_states or run.controller is not None or ends is not None
+                in_python = self._system.runs_in_python or run.controller is not None or ends is not None
                 in_python = in_python or run.tangents is not None
                 self._helpers.share_all(Task(work, len(which)), 1 if in_python else self._threads)
             finally:

@@ -208,7 +208,7 @@ class Stepping(Gradients):
         if reason is None or self._n == 1 or reason.what in said:
             return
         said.add(reason.what)
-        cost = "on one thread, " if self._system.calls_with_states else ""
+        cost = "on one thread, " if self._system.runs_in_python else ""
         cost += "each as by mobod.simulate, some hundred times slower than in compiled code"
         remedy = f"; {reason.remedy}" if reason.remedy else ""
         message = f"{reason.what}: its states are simulated one by one, {cost}{remedy}"
@@ -280,7 +280,7 @@ class Stepping(Gradients):
                         handled, reported = stepper.is_dealt_with
                         schedule.ask_of(i, stepper.state, not handled, not reported)
 
-        self._helpers.share_all(Task(by_chunks(work), len(which)), 1 if self._system.calls_with_states else self._threads)
+        self._helpers.share_all(Task(by_chunks(work), len(which)), 1 if self._system.runs_in_python else self._threads)
 
     def _note_events(self, i: int, log: EventLog | None) -> None:
         """Something may have happened to state *i* in this call, of which its log tells."""

@@ -57,7 +57,7 @@ class MultibodySystem(Differentiable):
         event_reporters explain forces_in_python measures_in_python
         force_subsystems
         interpret_for_contacts interprets invalidate_topology is_interpreted lines_of_functions
-        may_slide needs_states owner_of parts_apart parts_in_python plain_routine
+        may_slide needs_states owner_of parts_apart parts_in_python plain_routine runs_in_python
         program_of
         remember subsystems takes_differences topology_token
         topology_version tree_for

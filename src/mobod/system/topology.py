@@ -327,8 +327,16 @@ class HasTopology(HasEvents):
 
     @property
     def calls_with_states(self) -> bool:
-        """True if Python is given states while they are realized: ensembles then take them one by one."""
-        return self.is_interpreted or self.may_slide or bool(self.forces_in_python or self.measures_in_python)
+        """True if Python is given states while they are realized: ensembles then take them one by one.
+
+        Those in which contacts slide are not like the others of an ensemble, and go alone anyway.
+        """
+        return self.is_interpreted or bool(self.forces_in_python or self.measures_in_python)
+
+    @property
+    def runs_in_python(self) -> bool:
+        """True if Python is given states, or may be while their contacts slide: those that go alone then share one thread."""
+        return self.calls_with_states or self.may_slide
 
     @property
     def calls_python(self) -> bool:
