@@ -176,6 +176,28 @@ def test_forgetting():
     assert abs(contacts.get_contacts(last)["force"].sum(axis=0)[0]) < 0.05 * abs(held[0])
 
 
+def test_steps_with_impulses_leave_no_bristles_behind():
+    """A block comes to rest half a metre on by `TimeStepping`, alone and in lanes: no bristle pulls it back from there."""
+    system, contacts = floor_and_gravity(0.0, max_bristles=8)
+    body = block(system)
+    state = system.realize_topology()
+    body.set_q_to_fit_translation(state, (0.0, 0.0, 0.05))
+    body.set_u_to_fit_linear_velocity(state, (1.0, 0.0, 0.0))
+    method = mb.integrator.TimeStepping(system, fixed_step_size=0.01)
+    stepper = mb.TimeStepper(system, method)
+    stepper.initialize(state.copy())
+    stepper.step_to(1.0)
+    at_once, by_steps = (mb.Ensemble(system, 2, state=state) for _ in range(2))
+    assert at_once.simulate(1.0, report_interval=1.0, integrator=method).statistics["in_lanes"].all()
+    for _ in range(4):
+        by_steps.step(0.25, integrator=method)
+    for last in (stepper.state, at_once.get_state(1), by_steps.get_state(1)):
+        system.realize(last)
+        assert last.q[4] > 0.05 and np.abs(last.u).max() < 1e-6
+        assert np.abs(contacts.get_contacts(last)["force"][:, :2]).max() < 1e-3 * G
+    assert np.array_equal(by_steps.q[0], by_steps.q[1])
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

@@ -116,7 +116,7 @@ def _steps_in_lanes(state: State, integrator: Integrator) -> bool:
     if not isinstance(integrator, TimeStepping):
         return type(integrator).try_step is Integrator.try_step
     fixed = integrator.fixed_step_size is not None and type(integrator) is TimeStepping
-    return fixed and not state.tree.counts["bristle_rows"] and integrator.can_run_compiled(state)
+    return fixed and integrator.can_run_compiled(state)
 
 
 def lends_states(state: State) -> bool:

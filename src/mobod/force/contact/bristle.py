@@ -62,6 +62,15 @@ def clear_bristles(model: Any, lane: int) -> None:
 
 
 @generic
+def forget_bristles(model: Any) -> None:
+    """Remember no points: steps in which other friction acts leave those of the last step behind, wherever bodies go."""
+    none = zero(load(model.time, 0, 0))
+    store(model.bristle_now, 0, _KEY, none)
+    store(model.bristle_next, 0, _KEY, none)
+    store(model.bristle_memory, 0, _KEY, none)
+
+
+@generic
 def finish_bristles(model: Any) -> None:
     """At the end of a step: what the evaluation there has found is to be remembered."""
     _copy(model.bristle_now, model.bristle_next, model.bristle_rows)

@@ -30,7 +30,7 @@ from ..layout import Entry
 from ..subsystem import GeneralForceSubsystem
 from . import broad_phase
 from .at_once import MOST_SPHERES, OF_EIGHT, OF_ONE, at_once, is_at_once, spheres
-from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles
+from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles, forget_bristles
 from .broad_phase import place_surfaces, searching
 from .fields import Fields, Placed
 from .law import DISSIPATED, TABLE, compliant, hunt_crossley, sticking
@@ -106,6 +106,10 @@ def contacts(model: Any, first: int, end: int, what: int) -> int:
                         _search_one(model, i, lane, (e, what))
                 if what == routines.FORCES and model.force_integers[i + broad_phase.TRACKED] == 1:
                     store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
+        elif model.force_enabled[e] == STEPPED:
+            i = model.force_first_integer[e]
+            if model.force_integers[i + broad_phase.LAW_KIND] == broad_phase.STICKING:
+                forget_bristles(model)
     return 0
 
 
