@@ -169,3 +169,22 @@ def test_what_locks_prescribe_is_not_corrected(level):
     np.testing.assert_allclose(plan.u[:, 2], state.u[2], atol=1e-10, err_msg="as it is prescribed, to rounding")
     if level == "position":
         np.testing.assert_allclose(plan.q[:, 2], state.q[2], atol=1e-10)
+
+
+def test_what_attitudes_at_an_end_give_is_not_asked_for_again():
+    """A ball whose axis keeps an angle: at an end that is an orientation at rest both equations follow from that."""
+    from mobod.optimal.kept import Kept
+    from mobod.optimal.mesh import Mesh
+    from mobod.optimal.transcription import Transcription
+
+    system = mb.MultibodySystem()
+    matter, _ = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    ball = mb.mobilizer.Ball(matter.ground, ROD, name="ball")
+    mb.constraint.ConstantAngle(matter.ground, (0, 0, 1), ball, (1, 0, 0), np.pi / 2)
+    state, end = system.realize_topology(), mb.Rotation.about_axis(1.0, "z").to_quaternion()
+    at_rest = {f"ball[{i}].u": 0.0 for i in range(3)}
+    for known in (at_rest | {f"ball[{i}].q": float(x) for i, x in enumerate(end)}, at_rest):
+        phase = mb.optimal.Phase(system, state, 0.6, [(ball, 2)], end=known)
+        part = Transcription([phase], [Mesh(SCHEMES["radau"], np.linspace(0, 1, 4))], []).parts[0]
+        slack = Kept(part).high.reshape(3, 2)
+        assert (slack[:2] == 0.0).all() and (slack[2] > 0.0).tolist() == [len(known) > 3, True]
