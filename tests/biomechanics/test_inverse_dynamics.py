@@ -188,6 +188,10 @@ def test_a_file_of_external_loads(moved, rng, tmp_path):
     )
     ends = mb.inverse_dynamics(model, table, tmp_path / "loads.xml").forces
     assert_allclose(ends["knee_moment"], found["knee_moment"], rtol=1e-12, atol=1e-12)
+    columns = {f"{one[:-1]}{one[-1].upper()}": split[one] for one in split.labels} | {"plate_v4": split["plate_vx"]}
+    mb.write_sto(tmp_path / "loads.mot", mb.Table(split.time, columns))
+    with pytest.raises(ValueError, match=r"no columns plate_vx.*plate_v"):  # which three it is then is not known
+        mb.inverse_dynamics(model, table, tmp_path / "loads.xml")
     mb.write_sto(tmp_path / "loads.mot", split)
     for old, new, kind, message in (
         ("loads.mot", "other.mot", FileNotFoundError, "that .*loads.xml names is not there"),

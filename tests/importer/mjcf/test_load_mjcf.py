@@ -14,6 +14,7 @@ mujoco = pytest.importorskip("mujoco")
 from against_mujoco import Comparison, mass_matrix, random_state  # noqa: E402
 
 from mobod.importer.mjcf.compiled import compile_file  # noqa: E402
+from mobod.importer.mjcf.source import rotation_of  # noqa: E402
 
 #: Both compute with 1e-16; forward dynamics of chains with armature loses a few digits.
 TOLERANCE = 1e-10
@@ -744,10 +745,21 @@ def test_frames_of_the_world_are_brought_to_bodies(tmp_path):
         source = compile_file(file(tmp_path, '<compiler coordinate="global"/>' + world(parent)), False)
         assert_allclose(source.m.body_pos[1] + source.m.body_pos[2], at)
         assert any("bodies without a place: 1" in line for line in source.report.departures) == (not known)
+    # a matrix of inertia, along the world's axes, is turned to its body's
+    full = '<inertial pos="1 0 0" mass="1" fullinertia="2 3 4 .1 .2 .3"/>'
+    tilted = f'<body pos="1 0 0" quat="{half} {half} 0 0"><body pos="1 0 0" quat="0.6 0 0 0.8"><joint/>{full}</body></body>'
+    m = compile_file(file(tmp_path, '<compiler coordinate="global"/>' + world(tilted)), False).m
+    R = rotation_of([0.6, 0, 0, 0.8]) @ rotation_of(m.body_iquat[2])
+    assert_allclose(R @ np.diag(m.body_inertia[2]) @ R.T, [[2, 0.1, 0.2], [0.1, 3, 0.3], [0.2, 0.3, 4]], atol=1e-12)
 
 
 OLDER = {
     "option collision": ('<option collision="predefined" apirate="50"/>', "", "brought to today's format"),
+    "option dynamic": (
+        '<option collision="dynamic"/><contact><pair geom1="g" geom2="h"/></contact>',
+        "",
+        "attribute 'collision'",
+    ),
     "flag passive": ('<option><flag passive="disable" sensornoise="enable"/></option>', "", "attribute 'sensornoise'"),
     "compiler": ('<compiler convexhull="false" exactmeshinertia="true"/>', "", "attribute 'convexhull'"),
     "composite": ("", '<composite type="cable" count="5 1 1"><geom size=".1"/></composite>', "composites"),
@@ -777,6 +789,8 @@ def test_what_mujoco_has_dropped_from_its_format_stops_no_load(tmp_path, name):
     path = file(tmp_path, head + world(geoms, body('<joint name="j" damping="2"/>'), inside))
     model = mb.load_mjcf(path)
     assert sentence in "\n".join(model.report) and "j" in model.coordinates
+    if name == "option dynamic":
+        assert compile_file(path, False).m.npair == 0
     if name == "option collision":
         assert not any("of contact" in line for line in model.report)
     if name == "flag passive":
