@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
 from ..event.watched import Watched
@@ -71,11 +72,13 @@ class ContactEvents(EventHandler):
         self.times: list[float] = []
         #: Arrays of problems, for one thread each: not part of what is pickled, as they have addresses.
         self._spaces: list[Space] = []
+        #: The last answers of `_holds`: all witnesses of a state ask the same, and it takes a millisecond.
+        self._known: dict[tuple[Any, ...], bool] = {}
         self._short = _SHORT * system.get_default_time_scale()
         self._window = self.info.calc_window(accuracy, system.get_default_time_scale())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_spaces": []}
+        return {**self.__dict__, "_spaces": [], "_known": {}}
 
     # ------------------------------------------------------------------------------------------ witnesses
 
@@ -110,9 +113,20 @@ class ContactEvents(EventHandler):
 
     def _holds(self, state: State) -> bool:
         """True if rows of contacts are redundant, none slides, and forces within the law keep what they keep."""
-        closed = [one for one in self._system.get_matter_subsystem().unilateral_contacts if one.is_enabled(state)]
+        matter = self._system.get_matter_subsystem()
+        closed = [one for one in matter.unilateral_contacts if one.is_enabled(state)]
         if any(one.is_sliding(state) for one in closed):
             return False
+        forces = matter.get_constraint_multipliers(state).tobytes()
+        asked = state.time, state.y_values.tobytes(), forces, *((one.name, one.get_static_friction()) for one in closed)
+        if asked not in self._known:
+            if len(self._known) == LANES:
+                del self._known[next(iter(self._known))]
+            self._known[asked] = self._find_whether_held(state, closed)
+        return self._known[asked]
+
+    def _find_whether_held(self, state: State, closed: list[UnilateralContact]) -> bool:
+        """The answer of `_holds`, of contacts that are *closed* and do not slide."""
         bare = state.copy()
         for one in closed:
             one.disable(bare)
