@@ -75,8 +75,8 @@ def test_what_is_scheduled_is_called_between_steps_that_errors_choose(bouncing, 
     class Pushes(mb.event.PeriodicHandler):
         def handle_event(self, state, accuracy):
             seen.append((state.time, *state.u))
-            if acts and state.u[3] > 0.1:
-                state.u = 0.5 * state.u
+            if acts:  # in flight, and as boxes touch
+                state.u = (0.5 if state.u[3] > 0.1 else 0.9) * state.u
 
     looks, pushes = Looks(0.125), Pushes(0.0625)
     system.add_event_reporter(looks)
@@ -93,6 +93,36 @@ def test_what_is_scheduled_is_called_between_steps_that_errors_choose(bouncing, 
         system.remove_event_reporter(looks)
         system.remove_event_handler(pushes)
     assert sorted(seen) == alone
+    for one, single in zip(motions, singles, strict=True):
+        np.testing.assert_array_equal(one.q, single.q)
+
+
+@pytest.mark.parametrize("kind", [mb.event.PeriodicHandler, mb.event.PeriodicReporter])
+def test_balls_that_bounce_beside_what_is_scheduled_move_as_alone(kind):
+    """An impact leaves the compiled loop, and steps are chosen anew: not in the middle of a run that calls have split."""
+    system = mb.MultibodySystem("balls")
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, 0, -9.8))
+    ball = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(0.1, 0.1, 0.1))))
+    mb.contact.SpherePlane(matter.ground, (0, 0, 1), 0.0, ball, (0.05, 0, 0), 0.1, 0.5, static_friction=0.4)
+    times = []
+
+    class Looks(kind):
+        def handle_event(self, state, *_):
+            times.append(state.time)
+
+    looks = Looks(0.0625)
+    (system.add_event_handler if kind is mb.event.PeriodicHandler else system.add_event_reporter)(looks)
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+    q = np.tile(ensemble.q[0], (3, 1))
+    q[:, 6] = 0.2, 0.25, 0.3
+    ensemble.q = q
+    settings = {"report_interval": 0.125, "integrator": mb.integrator.TimeStepping(system, accuracy=1e-4)}
+    singles = [mb.simulate(system, ensemble.get_state(k), 0.5, **settings) for k in range(3)]
+    alone = sorted(times)
+    times.clear()
+    motions = ensemble.simulate(0.5, **settings)
+    assert sorted(times) == alone and len(alone) >= 24
     for one, single in zip(motions, singles, strict=True):
         np.testing.assert_array_equal(one.q, single.q)
 

@@ -558,7 +558,10 @@ class _Run:
             self._schedule = schedule
         elif type(self.lanes) is StateRuns and Schedule.of(system):
             self._schedule = Schedule(system, n, integrator.accuracy)
-            if not self.lanes.finds_events and integrator.final_time is None:
+            # what is struck leaves the compiled loop: once called, in the middle, with other steps than a run of one state
+            contacts = system.get_matter_subsystem().unilateral_contacts if integrator.steps_contacts else ()
+            bounces = any(one.get_restitution() > 0.0 for one in contacts)
+            if not (self.lanes.finds_events or bounces) and integrator.final_time is None:
                 self.lane_events = LaneEvents(ensemble, self.lanes, integrator, self, self._schedule)
                 self.lanes.call(self.lane_events, self, self._schedule)
         self.onward = layout.new_onward(n if self.lane_events is not None else 0)

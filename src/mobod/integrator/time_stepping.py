@@ -226,12 +226,12 @@ class TimeStepping(Integrator):
         self._stepped.begin(state)
         super().begin_run(state)
 
-    def _call(self, kernel: Any, *args: Any) -> int:
-        """As of other integrators; kernels apply no forces of surfaces that are stepped."""
+    def _call_as_chosen(self, kernel: Any, *args: Any) -> int:
+        """As of other integrators; kernels apply no forces of surfaces that are stepped, nor where a run begins again."""
         state = self._state
         assert state is not None
         with self._stepped.without_forces(state):
-            return super()._call(kernel, *args)
+            return super()._call_as_chosen(kernel, *args)
 
     def _steps_in_kernels(self, state: State) -> bool:
         """True if there is nothing that Python has a part in, or that kernels do not know."""
