@@ -203,6 +203,7 @@ def test_a_variable_that_steps_look_at_is_a_number_of_each_state():
     lag.set_derivative_measure(target - lag)
     ways, unused = measure.Integrate(matter, rates), measure.Variable(matter, Stage.TIME, 5.0)
     seen = target - measure.Scale(matter, 3.0, lag)
+    steady = measure.Integrate(matter, measure.Differentiate(matter, measure.Scale(matter, 0.5, measure.Time(matter)) + target))
     state = system.realize_topology()
     assert not system.is_interpreted and target.get_value(state) == 1.0
     system.realize(state)
@@ -218,11 +219,12 @@ def test_a_variable_that_steps_look_at_is_a_number_of_each_state():
     end = mb.simulate(system, state, 1.0, accuracy=1e-8).states[-1]
     assert_allclose(lag.get_value(end), 2.0 * (1.0 - np.exp(-1.0)), rtol=1e-7)
     assert_allclose(ways.get_value(end), (0.5, 0.25), rtol=1e-12)
+    assert_allclose(steady.get_value(end), 0.5, rtol=1e-12, err_msg="the rate of a Variable is zero")
     assert [one.get_value(end) for one in (target, unused)] == [2.0, 6.0]
     system.realize(end)
     # beyond those of steps, measures are differentiated on a tree with more numbers, behind the state's own
     slopes = mb.linearize(system, end, outputs=[seen, rates]).C
-    assert_allclose(slopes[:, 4:], [[-3.0, 0, 0], [0, 0, 0], [0, 0, 0]], atol=1e-12)
+    assert_allclose(slopes[:, 4:], [[-3.0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0]], atol=1e-12)
     assert unused.get_value(end, 1) == 0.0 and target.get_value(end, 2) == 0.0
 
 

@@ -232,6 +232,22 @@ def test_couplings_stops_friction_and_frames_are_written(tmp_path):
     mujoco.MjModel.from_xml_path(str(tmp_path / "s.xml"))
 
 
+def test_a_coordinate_that_follows_another_is_written_as_in_opensims_models(tmp_path):
+    from mobod.importer.osim.coupler import DependentCoordinate
+
+    system = mb.MultibodySystem()
+    matter, _ = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    solid = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    one = mb.mobilizer.Pin(matter.ground, solid, name="one")
+    two = mb.mobilizer.Slider(one, solid, name="two")
+    DependentCoordinate(matter, mb.function.Linear([-2.0, 0.25]), [(one, 0)], (two, 0))
+    DependentCoordinate(matter, mb.function.Polynomial([1.0, 0.0, 0.0]), [(one, 0)], (two, 0), disabled_by_default=True)
+    left = "constraints: 1 of the kind DependentCoordinate is left out"
+    assert left in save_urdf(system, tmp_path / "a.urdf") and left in save_mjcf(system, tmp_path / "a.xml")
+    assert 'multiplier="-2.0" offset="0.25"' in (tmp_path / "a.urdf").read_text()
+    assert 'polycoef="0.25 -2.0 0.0 0.0 0.0"' in (tmp_path / "a.xml").read_text()
+
+
 def test_what_a_format_cannot_say_is_said(tmp_path):
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)

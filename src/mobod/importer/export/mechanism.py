@@ -363,14 +363,16 @@ def _read_constraints(found: Mechanism, matter: Any, state: State) -> None:
 
 
 def _coupling(found: Mechanism, one: Any, active: bool) -> Coupling | None:
-    couples = isinstance(one, constraint.CoordinateCoupler) and isinstance(one.get_function(), Linear)
-    if couples and len(one.used_functions[0][1]) == len(one.arguments):  # OpenSim's have one that is no argument
+    function = one.get_function() if isinstance(one, constraint.CoordinateCoupler) else None
+    if isinstance(function, Linear) and len(one.arguments) == 2:
         places = [(found_body.index, which) for found_body, which in one.arguments]
-        at_zero = one.get_function()([0.0] * len(places))
-        if len(places) == 2 and all(found.parts[b].steps is not None for b, _ in places):
-            a, b = (float(one.get_function()(row)) - float(at_zero) for row in np.eye(2))
-            if a != 0.0:
-                return Coupling(places[0], places[1], -b / a, -float(at_zero) / a, one.name, active)
+        n = len(one.used_functions[0][1])
+        at_zero = float(function([0.0] * n))
+        a, b = [float(function(row)) - at_zero for row in np.eye(n)] + [-1.0] * (2 - n)
+        if n == 1:  # OpenSim's, whose last coordinate follows the other
+            (a, b), places = (b, a), places[::-1]
+        if a != 0.0 and all(found.parts[body].steps is not None for body, _ in places):
+            return Coupling(places[0], places[1], -b / a, -at_zero / a, one.name, active)
     return None
 
 
