@@ -293,6 +293,22 @@ def test_what_redundant_forces_hold_sticks_until_none_within_the_cone_do():
     assert 1.0 - 1e-4 < time * k * speed / (mu * G / s) < s / np.sqrt(s**2 - mu**2 * c**2) + 1e-4
 
 
+@pytest.mark.parametrize("seed", [2, 34, 38])
+def test_what_contacts_stop_without_forces_rests(seed):
+    """Its accelerations are rounding, which two points of one body with friction may jam: the run ended there."""
+    rng = np.random.default_rng(seed)
+    system, matter = empty((0, 0, 0))
+    arm = mb.mobilizer.Ball(matter.ground, solid(), name="arm")
+    for k in range(2):
+        p, n = rng.normal(size=(2, 3))
+        n /= np.linalg.norm(n)
+        mb.contact.PointPlane(matter.ground, n, float(n @ p), arm, p, 0.3 * k, static_friction=1.5)
+    state = system.realize_topology()
+    state.u = rng.normal(size=3)
+    end, _ = run(system, state, 0.01, accuracy=1e-6)
+    assert abs(end.u).max() < 1e-10  # residuals are 1e-11 of the largest velocity
+
+
 def test_what_slides_by_events_has_its_friction_whatever_else_runs():
     """A run by time stepping that began in between took the friction away from all others of the system."""
     system, state, _ = point_on_slope(0.3, 0.2)

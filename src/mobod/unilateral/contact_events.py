@@ -303,6 +303,8 @@ class ContactEvents(EventHandler):
         self._refuse_paradox(state, contacts, problem, slips, slipping, coefficients)
         # so short a time that slip does not end in it
         largest = float(np.abs(a).max())
+        if largest <= no_rate * no_rate:  # of velocities that are none, without forces: rounding, which may jam
+            a[:], largest = 0.0, 0.0
         dt = 1.0 if not slipping.any() else 1e-4 * float(speeds[slipping].min()) / max(largest, 1e-300)
         gamma = np.zeros(len(v))
         after = problem.solve(v + dt * a, gamma)
