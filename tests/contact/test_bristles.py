@@ -198,6 +198,34 @@ def test_steps_with_impulses_leave_no_bristles_behind():
     assert np.array_equal(by_steps.q[0], by_steps.q[1])
 
 
+def test_derivatives_in_lanes_have_the_bristles_of_each():
+    """Beside measures that remember, too: accelerations do not depend on these."""
+    system, contacts = floor_and_gravity(0.2, max_bristles=8)
+    body = block(system)
+    height = mb.measure.Coordinate(system.matter, body, 6)
+    mb.measure.Maximum(system.matter, height)
+    mb.measure.Integrate(system.matter, height)
+    state = system.realize_topology()
+    body.set_q_to_fit_translation(state, (0.0, 0.0, 0.05))
+    ensemble = mb.Ensemble(system, 3, state=state)
+    ensemble.u = [(0.0, 0.0, 0.0, v, 0.0, 0.0) for v in (0.0, 0.02, -0.05)]
+    ensemble.simulate(0.05, report_interval=0.05, accuracy=1e-4)
+    ensemble.realize()
+    found, u_dot = ensemble.calc_forward_dynamics_derivatives(), np.array(ensemble.u_dot)
+    inverse = ensemble.calc_inverse_dynamics_derivatives(u_dot)
+    for i in range(3):
+        one = ensemble.get_state(i)
+        system.realize(one)
+        alone, other = system.calc_forward_dynamics_derivatives(one), system.calc_inverse_dynamics_derivatives(one, u_dot[i])
+        assert found.z[i].shape == alone.z.shape == (6, 1) and not found.z[i].any() and not alone.z.any()
+        for name in ("q", "u"):
+            for of_each, expected in ((found, getattr(alone, name)), (inverse, getattr(other, name))):
+                assert np.abs(getattr(of_each, name)[i] - expected).max() < 1e-9 * np.abs(expected).max()
+        contacts.forget_bristles(one)
+        system.realize(one)
+        assert np.abs(system.calc_forward_dynamics_derivatives(one).q - alone.q).max() > 1e-3 * np.abs(alone.q).max()
+
+
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [

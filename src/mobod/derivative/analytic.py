@@ -247,7 +247,7 @@ class Whole(Sweep):
         super().__init__(system, tree, parts.slopes)
         self.parts, self._in_python = parts, np.flatnonzero(self.bent == 2).tolist()
         #: Whether a record of Duals of a state without own parameters has nothing to be told beside what kernels copy.
-        self._is_plain = not (self._in_python or tree.counts["bristle_rows"])
+        self._is_plain = not self._in_python
         self._constrained = len(parts.rows) > 0
         #: Whether mobilizers in Python are read by Duals of the whole tree, which know nothing of them.
         self.is_too_wide = bool(self._in_python) and any(
@@ -375,15 +375,13 @@ class Whole(Sweep):
         return found
 
     def _put(self, state: State, work: tuple[Any, ...]) -> None:
-        """Copy the state's parameters, and what contacts remember, to the record of Duals; and what Python knows of columns."""
+        """Copy the state's parameters to the record of Duals, and what Python knows of columns."""
         duals = work[_DUALS]
         if self._in_python:
             mobilizers_in_python.put_bends(state, self._in_python, work[of_state.PARTS + 1])
         if state.own_fields or id(duals) in self._departed:
             duals.block.reshape(-1)[_PLACES] = state.block[_PLACES]
             self._departed.add(id(duals))
-        if self._tree.counts["bristle_rows"]:
-            duals.bristle_memory[:] = state.record.bristle_memory[: len(duals.bristle_memory.values)]
 
     @contextlib.contextmanager
     def work_of_lanes(self, state: State, threads: int, own: Mapping[str, Array]) -> Iterator[list[tuple[Any, ...]]]:

@@ -23,7 +23,7 @@ from ..algebra.scalar import load, one, sqrt, store, where, zero
 from ..compiling import apart, compiled, generic, routine
 from ..contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
 from ..force.contact.at_once import elastic_of, friction_of, motion_at, normal_of, of_both, simple_pairs, some_touch
-from ..force.contact.bristle import clear_bristles
+from ..force.contact.bristle import clear_bristles, remember_as
 from ..force.contact.broad_phase import (
     FORMULAS,
     LAW_KIND,
@@ -132,6 +132,8 @@ def differentiate(
         i = model.force_first_integer[e]
         n = model.force_integers[i + NUM_SURFACES]
         if model.force_enabled[e] == 1 and n > 0 and model.force_integers[i + FORMULAS] != OF_ALL:
+            if model.force_integers[i + LAW_KIND] == STICKING:
+                remember_as(dual, model, lane)
             k = e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D
             _search(model, i, lane, k)
 

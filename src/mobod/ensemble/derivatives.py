@@ -49,9 +49,8 @@ class Derivatives(OfParts):
         See `MultibodySystem.calc_forward_dynamics_derivatives`. Eight states are differentiated at a time, on as many threads
         as `realize` uses: by one sweep where gravity and forces on single mobilities are all that acts, and hinge columns do
         not depend on q; otherwise by dual numbers, through constraints, locks, motions and forces of every compiled kind. They
-        are taken one by one in systems with parts in Python, with measures that take part in steps, controllers that remember,
-        or friction that sticks, and after event handlers have changed more of a state than its variables. Results of states
-        that are not finite are not finite either.
+        are taken one by one in systems with parts in Python, and after event handlers have changed more of a state than its
+        variables. Results of states that are not finite are not finite either.
 
         Parameters
         ----------
@@ -206,7 +205,7 @@ class Derivatives(OfParts):
         """
         settings, asked = find_each(self._system, parameters), "calc_parameter_derivatives"
         nu, m = self._template.tree.nu, sum(setting.size for setting in settings)
-        if not (m and self._has_kernels()):
+        if not m or self._remembers() or not self._has_kernels():
             return self._one_by_one(
                 asked,
                 Stage.ACCELERATION,
@@ -320,9 +319,12 @@ class Derivatives(OfParts):
 
     def _has_kernels(self) -> bool:
         """True if a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
+        return not (self._system.calls_python or self._departures) and self._template.tree.nu > 0
+
+    def _remembers(self) -> bool:
+        """True if measures take part in steps, or friction sticks."""
         counts = self._template.tree.counts
-        remembers = any(counts[name] for name in ("measure_memory_size", "bristle_rows"))
-        return not (self._system.needs_states or self._departures or remembers) and self._template.tree.nu > 0
+        return self._system.compiles_measures or bool(counts["measure_memory_size"] or counts["bristle_rows"])
 
     def _through_parts(self, asked: str, realized: bool, block: Array, num_z: int, u_dot: Array | None = None) -> Array:
         """Those of `batch_element_derivatives.calc_derivatives`: of inverse dynamics at *u_dot*, else of forward dynamics.

@@ -108,4 +108,4 @@ class Gradients(LinearModels):
     def _are_in_lanes(self, of: Any, state: State) -> bool:
         """True if y is q and u alone, q_dot is u, and nothing is prescribed."""
         plain = not (has_rates(state) or state.has_known or of.ny > of.nq + of.nu)
-        return plain and not self._system.calls_python and self._has_kernels()
+        return plain and not self._system.calls_python and not self._remembers() and self._has_kernels()

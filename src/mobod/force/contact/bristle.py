@@ -92,6 +92,16 @@ def _copy(source: Any, target: Any, size: int) -> None:
 
 
 @generic
+def remember_as(model: Any, other: Any, lane: int) -> None:
+    """A record of one state, of any scalar, remembers the points of a lane of the *other*."""
+    for row in range(model.bristle_rows):
+        for column in range(16):
+            store_lane(model.bristle_memory, row, column, 0, bare(load_lane(other.bristle_memory, row, column, lane)))
+        if bare(load_lane(other.bristle_memory, row, _KEY, lane)) == 0.0:
+            break
+
+
+@generic
 def _row_of(model: Any, key: float, lane: int) -> int:
     """The row in which the point with a key is remembered, or -1; it is looked for after the one that was found last."""
     rows, size = model.bristle_memory, model.bristle_rows
