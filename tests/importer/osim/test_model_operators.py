@@ -77,6 +77,32 @@ def test_muscles_of_every_kind_and_their_flags(smooth):
     assert len(smooth.muscles) == 9
 
 
+def test_muscles_among_components_are_changed_too(tmp_path):
+    """As in Moco's model that walks in a plane; what becomes Millard's has no control below its least activation."""
+    text = LEG.read_text().replace(
+        '<Thelen2003Muscle name="soleus_r">', '<Thelen2003Muscle name="soleus_r"><min_control>0</min_control>'
+    )
+    head, tag, rest = text.partition('<Thelen2003Muscle name="soleus_r">')
+    muscle, end, tail = rest.partition("</Thelen2003Muscle>")
+    before, name, after = (head + tail).partition("<ForceSet")
+    (tmp_path / "loose.osim").write_text(f"{before}<components>{tag}{muscle}{end}</components>{name}{after}")
+    model = mb.load_osim(tmp_path / "loose.osim")
+    assert len(model.muscles) == 9
+    made = B.replace_muscles(model, mb.muscle.Millard2012Equilibrium)
+    assert {type(one) for one in made.muscles.values()} == {mb.muscle.Millard2012Equilibrium}
+    strong = B.scale_max_isometric_force(made, 2.0)
+    of = [one.muscles["soleus_r"].get_default_max_isometric_force() for one in (model, strong)]
+    assert of[1] == 2.0 * of[0]
+    assert not B.remove_muscles(model).muscles
+    assert list(B.replace_muscles_with_path_actuators(model, ["soleus_r"]).actuators) == ["soleus_r"]
+    mb.write_osim(tmp_path / "written.osim", made)
+    assert "<min_control>0.01</min_control>" in (tmp_path / "written.osim").read_text()
+    opensim = pytest.importorskip("opensim")
+    theirs = opensim.Model(str(tmp_path / "written.osim"))
+    theirs.initSystem()
+    assert sum(1 for _ in theirs.getMuscleList()) == 9  # getMuscles has those of the set only
+
+
 def test_what_cannot_be_is_refused(smooth):
     with pytest.raises(mb.ModelError, match="muscles can become Millard2012Equilibrium"):
         B.replace_muscles(smooth, mb.muscle.Schutte1993)

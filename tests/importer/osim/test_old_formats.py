@@ -126,6 +126,25 @@ def test_switches_reversed_joints_and_names_of_sockets(tmp_path):
     assert first(model, "GeometryPath").attributes["name"] == "path"
 
 
+def test_points_of_older_paths_know_coordinates_by_their_paths(tmp_path):
+    """OpenSim takes a bare name in older documents only, and such a model is written as one of today."""
+    model = upgraded(
+        tmp_path,
+        "<BodySet><objects><Body name='shank'><mass>1</mass><Joint><PinJoint name='knee'><parent_body>ground</parent_body>"
+        "<CoordinateSet><objects><Coordinate name='angle'/></objects></CoordinateSet></PinJoint></Joint></Body></objects>"
+        "</BodySet><ForceSet><objects><Thelen2003Muscle name='m'><GeometryPath><PathPointSet><objects>"
+        "<ConditionalPathPoint name='one'><body>shank</body><range>-1 0</range><coordinate>angle</coordinate>"
+        "</ConditionalPathPoint><MovingPathPoint name='two'><body>shank</body><x_coordinate>angle</x_coordinate>"
+        "<y_coordinate>nowhere</y_coordinate></MovingPathPoint></objects></PathPointSet></GeometryPath></Thelen2003Muscle>"
+        "</objects></ForceSet>",
+        30000,
+    )
+    assert text(first(model, "ConditionalPathPoint"), "socket_coordinate") == "/jointset/knee/angle"
+    moving = first(model, "MovingPathPoint")
+    assert text(moving, "socket_x_coordinate") == "/jointset/knee/angle"
+    assert text(moving, "socket_y_coordinate") == "nowhere"  # OpenSim, and the reader, name what is not there
+
+
 def test_documents_of_a_format_to_come_are_refused(tmp_path):
     with pytest.raises(mb.ModelError, match="version 40601; 40600 is the newest"):
         upgraded(tmp_path, "", 40601)

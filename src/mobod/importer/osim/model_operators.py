@@ -51,6 +51,8 @@ _TIMES = {
     "DeGrooteFregly2016Muscle": (0.015, 0.060),
 }
 _DAMPING = {"Millard2012EquilibriumMuscle": 0.1, "Thelen2003Muscle": 0.0, "DeGrooteFregly2016Muscle": 0.0}
+#: The least activation that a muscle has which becomes one of these.
+_LEAST = {"Millard2012EquilibriumMuscle": 0.01, "Thelen2003Muscle": 0.01}
 #: The kinds that muscles can become, by their names here.
 _TAGS = {
     "Millard2012Equilibrium": "Millard2012EquilibriumMuscle",
@@ -256,7 +258,8 @@ def add_reserves(model: Given, optimal_force: float = 1.0, bound: float | None =
     limit = float("inf") if bound is None else checks.positive("bound", bound)
     document = _document(model)
     objects = _forces(document)
-    taken = {_text(one, "coordinate") for one in objects.children if one.tag == "CoordinateActuator"}
+    everything = [one for held in _lists(document) for one in held.children]
+    taken = {_text(one, "coordinate") for one in everything if one.tag == "CoordinateActuator"}
     begin = model.default_state()
     for name in model.speeds:
         plain = name.rpartition("/")[2]
@@ -391,7 +394,7 @@ def replace_paths(model: Model, functions: Mapping[str, tuple[Function, Sequence
     """Give forces, by name, paths whose length is a function of coordinates: a new model."""
     document = _document(model)
     held = model.data.get("coordinates", {})
-    for one in _forces(document).children:
+    for one in [one for held in _lists(document) for one in held.children]:
         name = one.attributes.get("name", "").strip()
         if name in functions:
             function, coordinates = functions[name]
@@ -410,11 +413,11 @@ def _changed(model: Given, change: Callable[[Element], None] | None) -> Model:
     """A model of the document in which all muscles are changed, or taken away."""
     model = as_model(model)
     document = _document(model)
-    objects = _forces(document)
-    if change is None:
-        objects.children = [one for one in objects.children if not _is_muscle(one)]
-    else:
-        for one in objects.children:
+    for held in _lists(document):
+        if change is None:
+            held.children = [one for one in held.children if not _is_muscle(one)]
+            continue
+        for one in held.children:
             if _is_muscle(one):
                 change(one)
     return model_of_document(model, document)
@@ -430,6 +433,11 @@ def _document(model: Model) -> Element:
 def _forces(document: Element) -> Element:
     held = _child(document, "ForceSet", {"name": "forceset"})
     return _child(held, "objects", {})
+
+
+def _lists(document: Element) -> list[Element]:
+    """The lists that hold a model's forces: that of their set, and its components."""
+    return [_forces(document), *document.find_all("components")]
 
 
 def _child(parent: Element, tag: str, attributes: dict[str, str]) -> Element:
@@ -502,6 +510,9 @@ def _become(one: Element, tag: str) -> None:
     values = {key: _text(one, key) or repr(value) for key, value in usual.items()}
     strains = [_text(one, *path) or repr(d) for path, d in zip(_STRAINS[old], _DEFAULT_STRAINS[old], strict=True)]
     damping = _text(one, "fiber_damping") or repr(_DAMPING[old])
+    for child in kept:  # OpenSim refuses controls below the least activation of these
+        if child.tag == "min_control" and tag in _LEAST and float(child.text) < _LEAST[tag]:
+            child.text = repr(_LEAST[tag])
     made = [*kept, *(Element(key, {}, one.line, [], text) for key, text in values.items())]
     if tag != "Thelen2003Muscle":
         made.append(Element("fiber_damping", {}, one.line, [], damping))

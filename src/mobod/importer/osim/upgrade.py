@@ -481,11 +481,25 @@ def short_socket_names(model: Element) -> None:
             element.tag = match.group(1)
 
 
+def coordinates_of_points(model: Element) -> None:
+    """40000: points of paths know coordinates by where these are; OpenSim looks for a bare name in older documents only."""
+    places: dict[str, str] = {}
+    for joint in _members(model, "JointSet"):
+        for one in below(joint):
+            if one.tag == "Coordinate":
+                name = one.attributes.get("name", "").strip()
+                places.setdefault(name, f"/jointset/{joint.attributes.get('name', '').strip()}/{name}")
+    for point in below(model):
+        if point.tag in ("ConditionalPathPoint", "MovingPathPoint"):
+            for socket in point.children:
+                if socket.tag.startswith("socket_") and socket.tag.endswith("coordinate"):
+                    socket.text = places.get(socket.text.strip(), socket.text)
+
+
 def named_paths(model: Element) -> None:
     """40500: a path may be of several kinds, and is called path."""
-    for force in _members(model, "ForceSet"):
-        path = _child(force, "GeometryPath")
-        if path is not None:
+    for path in below(model):  # of forces in their set, and among components
+        if path.tag == "GeometryPath":
             path.attributes["name"] = "path"
 
 
@@ -519,6 +533,7 @@ STEPS: tuple[tuple[int, Callable[[Element], None]], ...] = (
     (30512, frames_into_components),
     (30514, reversed_joints),
     (30517, short_socket_names),
+    (40000, coordinates_of_points),
     (40500, named_paths),
     (40600, actuators_of_controllers),
 )
