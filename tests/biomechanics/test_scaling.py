@@ -240,16 +240,22 @@ ROD = """<ConstraintSet><objects><ConstantDistanceConstraint name="rod"><socket_
 </objects></ConstraintSet>"""
 
 
-def test_a_model_with_a_constraint_is_measured_where_that_holds(tmp_path):
+@pytest.mark.parametrize("free", [False, True], ids=["held", "free"])
+def test_a_model_with_a_constraint_is_measured_where_that_holds(tmp_path, free):
+    """A coordinate that is free to satisfy constraints is not drawn to its default value, as in OpenSim."""
     osim = pytest.importorskip("opensim")
     osim.Logger.setLevelString("Off")
     path, factors = tmp_path / "leg.osim", opensims_factors(osim)
-    path.write_text(wrapped(np.random.default_rng(SEED)).replace("</Model>", ROD + "</Model>"))
+    text, bend = wrapped(np.random.default_rng(SEED)).replace("</Model>", ROD + "</Model>"), "<default_value>-0.3<"
+    flag = f"<is_free_to_satisfy_constraints>{free}</is_free_to_satisfy_constraints>".lower()
+    assert text.count(bend) == 1
+    path.write_text(text.replace(bend, flag + bend))
     theirs = osim.Model(str(path))
     theirs.scale(theirs.initSystem(), factors, True, -1.0)
     for name, muscle in mb.load_osim(path, scale_factors=FACTORS, keep_masses=True).muscles.items():
         own = theirs.getMuscles().get(name).getOptimalFiberLength()
-        assert muscle.get_default_optimal_fiber_length() == pytest.approx(own, rel=1e-5), name
+        rough = free and any(kind in ("WrapEllipsoid", "WrapTorus") for kind, _, _ in WAYS[name])  # OpenSim's own tolerance
+        assert muscle.get_default_optimal_fiber_length() == pytest.approx(own, rel=3e-5 if rough else 1e-5), name
 
 
 def test_a_wrong_quadrant_is_named(tmp_path, rng, monkeypatch):

@@ -62,10 +62,12 @@ def assembled(build: Building) -> State:
     assembler.set_error_tolerance(_TOLERANCE)
     coupled = {(body.index, which) for body, which in (one.arguments[-1] for one in build.couplers)}
     for one in build.coordinates:
-        if one.mobod is not None and (one.mobod.index, one.which) not in coupled:
+        if one.mobod is None or (one.mobod.index, one.which) in coupled:
+            continue
+        if not one.is_free_to_satisfy_constraints:
             assembler.adopt_assembly_goal(QValue(one.mobod, one.which, float(state.q[build.model.coordinates[one.name]])))
-            if one.clamped:
-                assembler.restrict_q(one.mobod, one.which, *one.range)
+        if one.clamped:
+            assembler.restrict_q(one.mobod, one.which, *one.range)
     with contextlib.suppress(ConvergenceError):  # then the default pose itself
         assembler.assemble(state)
     system.realize(state, Stage.POSITION)
