@@ -623,9 +623,10 @@ def test_handlers_beside_an_implicit_method_are_called_on_the_way(acts, monkeypa
 
 
 def test_states_beside_an_implicit_method_are_not_locked_as_the_ones_before():
-    """A state that a handler locks goes on alone; the worker's next one begins as it was made."""
+    """A state that a handler locks goes on alone; the worker's next one begins as it was made, with parameters of its own."""
     system, _ = mb.examples.double_pendulum.build()
     lower = system.matter.bodies["lower"]
+    spring = mb.force.MobilityLinearSpring(system.forces, lower, 0, 1.0, 0.0)
 
     class Latch(mb.event.PeriodicHandler):
         def handle_event(self, state, accuracy):
@@ -635,6 +636,7 @@ def test_states_beside_an_implicit_method_are_not_locked_as_the_ones_before():
     system.add_event_handler(Latch(0.125))
     ensemble = mb.Ensemble(system, 3, state=system.realize_topology(), threads=1)
     ensemble.q = [(0.6, 0.2), (-0.4, 0.5), (-0.1, 0.3)]
+    ensemble.set_each(spring.set_stiffness, [1.0, 5.0, 20.0])
     starts = [ensemble.get_state(i) for i in range(3)]
     motions = ensemble.simulate(0.375, report_interval=0.125, integrator="BDF", accuracy=1e-5)
     for one, start in zip(motions, starts, strict=True):
