@@ -192,6 +192,41 @@ def test_the_least_activation_holds_without_activation_dynamics():
     assert forces[2].fiber_velocity < forces[1].fiber_velocity
 
 
+def test_damping_has_no_part_where_tendon_force_is_a_variable():
+    """OpenSim's fiber force has it there, and so its heat of shortening by Bhargava, but its fiber does not balance then."""
+    opensim = pytest.importorskip("opensim")
+    opensim.Logger.setLevelString("off")
+    system, state, weight, (muscle,) = hanging(M.DeGrooteFregly2016, fiber_damping=0.1)
+    weight.set_rate(state, 0.1)
+    muscle.set_state_variable(state, "normalized_tendon_force", 0.3)
+    system.realize(state, mb.Stage.VELOCITY)
+    found = muscle.find_contraction(state)
+    assert_allclose((found.active_force + found.elastic_force) * found.cos_pennation, found.tendon_force, rtol=1e-12)
+    model = opensim.Model()
+    own = opensim.DeGrooteFregly2016Muscle()
+    own.setName("own")
+    for name, value in (("fiber_damping", 0.1), ("pennation_angle_at_optimal", 0.2), ("ignore_tendon_compliance", False)):
+        getattr(own, f"set_{name}")(value)
+    for name in ("max_isometric_force", "optimal_fiber_length", "tendon_slack_length"):
+        getattr(own, f"set_{name}")(getattr(muscle, f"get_default_{name}")())
+    weight = opensim.Body("weight", 20.0, opensim.Vec3(0), opensim.Inertia(1, 1, 1))
+    joint = opensim.SliderJoint("joint", model.getGround(), weight)
+    for one, add in ((weight, model.addBody), (joint, model.addJoint), (own, model.addForce)):
+        add(one)
+    own.addNewPathPoint("begin", model.updGround(), opensim.Vec3(0))
+    own.addNewPathPoint("end", weight, opensim.Vec3(0))
+    now = model.initSystem()
+    joint.getCoordinate().setValue(now, 0.3)
+    joint.getCoordinate().setSpeedValue(now, 0.1)
+    for name, value in (("activation", muscle.get_activation(state)), ("normalized_tendon_force", 0.3)):
+        model.setStateVariableValue(now, f"/forceset/own/{name}", value)
+    model.realizeVelocity(now)
+    assert_allclose(found.fiber_velocity, own.getFiberVelocity(now), rtol=1e-9)
+    damping = 1000.0 * 0.1 * found.fiber_velocity / (10.0 * 0.1)
+    assert abs(damping) > 1.0
+    assert_allclose(own.getFiberForce(now) - damping, found.active_force + found.elastic_force, rtol=1e-9)
+
+
 def test_what_has_no_equilibrium_is_named_and_the_state_stays():
     system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, name="soleus")
     weight.set_length(state, 0.05)  # shorter than the slack tendon and the shortest fiber
