@@ -78,9 +78,20 @@ def test_what_is_scheduled_is_called_between_steps_that_errors_choose(bouncing, 
             if acts:  # in flight, and as boxes touch
                 state.u = (0.5 if state.u[3] > 0.1 else 0.9) * state.u
 
-    looks, pushes = Looks(0.125), Pushes(0.0625)
+    class Begins(mb.event.ScheduledHandler):
+        """After it the first step is no longer than the time before."""
+
+        def get_next_event_time(self, state, include_current_time):
+            return 0.003 if state.time < 0.003 or (include_current_time and state.time == 0.003) else np.inf
+
+        def handle_event(self, state, accuracy):
+            if acts:
+                state.u = 0.9 * state.u
+
+    looks, pushes, begins = Looks(0.125), Pushes(0.0625), Begins()
     system.add_event_reporter(looks)
     system.add_event_handler(pushes)
+    system.add_event_handler(begins)
     try:
         settings = {"report_interval": 0.25, "integrator": mb.integrator.TimeStepping(system, accuracy=1e-4)}
         ensemble = started(bouncing, range(3))
@@ -92,6 +103,7 @@ def test_what_is_scheduled_is_called_between_steps_that_errors_choose(bouncing, 
     finally:
         system.remove_event_reporter(looks)
         system.remove_event_handler(pushes)
+        system.remove_event_handler(begins)
     assert sorted(seen) == alone
     for one, single in zip(motions, singles, strict=True):
         np.testing.assert_array_equal(one.q, single.q)
