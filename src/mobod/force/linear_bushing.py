@@ -311,7 +311,7 @@ class LinearBushing(Force):
     def get_f(self, state: State) -> Array:
         """Its forces ``(6,)`` on its coordinates. Needs VELOCITY."""
         self._frames(state, "get_f", Stage.VELOCITY)
-        q, q_dot = motion(state.record, self.span[0], self.span[2])
+        q, q_dot, _ = motion(state.record, self.span[0], self.span[2])
         return np.array(forces(state.record, self.span[2], q, q_dot)).ravel()
 
     def get_f_gm(self, state: State) -> Array:
