@@ -24,7 +24,7 @@ ROUNDING = 3e-5
 #: Of a row, such a part of its scale is rounding, and of its square along a row before as much as of what was left of that one:
 #: both where at most such a part of its square is left.
 NOISE, FAINT = 1e-14, 1e-6
-#: That is a bound. In 1,500 states of two Universals welded to each other rounding left at most a twentieth of it, and true rows
+#: That is a bound. In 1,500 states of two Universals welded to each other rounding left at most a twentieth of it, true rows
 #: had seven tenths or more: where such a part of a row's square is left, that part of the bound is rounding all the same.
 SMALL, SURE = 1e-2, 0.1
 #: It moves nothing if its square is at most this part of its scale (`constraint_paths`), whatever the masses are.
