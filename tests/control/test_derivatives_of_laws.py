@@ -218,3 +218,21 @@ def _with_efforts(system, state):
     system.forces.get_force(system.forces.get_num_forces() - 1).sample(other)
     system.realize(other)
     return other
+
+
+def test_derivatives_of_many_beside_what_controllers_remember(rng):
+    """Each has its own integral of the error, by which its torque is; eight at a time they are those of the state alone."""
+    system, _ = mb.examples.double_pendulum.build()
+    mb.control.PID(system.forces, [(system.matter.bodies["lower"], 0)], kp=20.0, ki=50.0, kd=2.0, sample_time=0.01)
+    many = mb.Ensemble(system, 9, state=system.realize_topology())
+    many.q, many.u = rng.normal(size=(9, 2)), rng.normal(size=(9, 2))
+    many.step(0.055, fixed_step_size=1e-3)
+    many.realize()
+    found = many.calc_forward_dynamics_derivatives()
+    for i in range(9):
+        state = many.get_state(i)
+        system.realize(state)
+        assert np.array_equal(many.u_dot[i], state.u_dot)
+        one = system.calc_forward_dynamics_derivatives(state)
+        np.testing.assert_allclose(found.q[i], one.q, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(found.u[i], one.u, rtol=1e-12, atol=1e-12)
