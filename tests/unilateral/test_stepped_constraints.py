@@ -138,8 +138,8 @@ def test_equations_of_poses_in_ground_hold_what_is_inboard_of_both_paths(monkeyp
 
 def test_a_stop_costs_steps_from_python_where_it_is_met_alone(rng, monkeypatch):
     dense = []
-    one_step = TimeStepping._one_step
-    monkeypatch.setattr(TimeStepping, "_one_step", lambda self, report: dense.append(0) or one_step(self, report))
+    advance_by = TimeStepping._advance_by
+    monkeypatch.setattr(TimeStepping, "_advance_by", lambda self, h: dense.append(0) or advance_by(self, h))
     system, state = mb.examples.double_pendulum.build()
     upper, lower = (system.matter.bodies[name] for name in ("upper", "lower"))
     mb.contact.HardStopUpper(lower, 0, 0.5, 0.4)
@@ -218,8 +218,8 @@ def test_laws_are_sampled_between_steps_of_kernels(rng, monkeypatch):
 def test_measures_and_open_contacts_leave_states_in_lanes(rng, monkeypatch):
     """What measures remember, and where a stop is met, is as it is alone; edges that pass beside each other close nothing."""
     dense = []
-    one_step = TimeStepping._one_step
-    monkeypatch.setattr(TimeStepping, "_one_step", lambda self, report: dense.append(0) or one_step(self, report))
+    advance_by = TimeStepping._advance_by
+    monkeypatch.setattr(TimeStepping, "_advance_by", lambda self, h: dense.append(0) or advance_by(self, h))
     system, state = mb.examples.double_pendulum.build()
     matter = system.matter
     mb.CompliantContactSubsystem(system)

@@ -196,7 +196,7 @@ def test_friction_that_jams_is_named_at_once(monkeypatch):
         tilted = mb.Rotation.about_axis(0.3, (1, 0.3, 0))
         box.set_q_to_fit_transform(state, mb.Transform(tilted, (0, 0, 0.13)))
         integrator = mb.integrator.TimeStepping(system, fixed_step_size=0.002)
-        monkeypatch.setattr(integrator, "_one_step", lambda report: pytest.fail("Python's steps are slow, and no better"))
+        monkeypatch.setattr(integrator, "_advance_by", lambda h: pytest.fail("Python's steps are slow, and no better"))
         stepper = mb.TimeStepper(system, integrator)
         stepper.initialize(state)
         if mu > 100.0:

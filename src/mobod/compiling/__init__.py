@@ -13,6 +13,7 @@ from .ahead import (
     routines_of_package as routines_of_package,
 )
 from .callbacks import (
+    NO_RESULT as NO_RESULT,
     Callback as Callback,
     among_many as among_many,
     keep_refusal as keep_refusal,

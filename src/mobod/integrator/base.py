@@ -463,7 +463,7 @@ class Integrator(Sealed):
         if not self._runs_compiled:
             with realized_by_python(state, self.held):
                 return self.call_back(kernel, state.block, *args)
-        if self.system.calls_back:
+        if self._calls_back:
             return self.call_back(kernel, state.block, *args)
         return int(kernel(state.block, *args))
 
@@ -487,6 +487,11 @@ class Integrator(Sealed):
     def _note(self) -> None:
         """A callback has raised an error."""
         self._noted = self.control.copy(), self.counts.copy()
+
+    @property
+    def _calls_back(self) -> bool:
+        """True if kernels call Python for parts of the system, or of steps."""
+        return self.system.calls_back
 
     @property
     def _runs_compiled(self) -> bool:

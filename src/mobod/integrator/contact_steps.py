@@ -11,7 +11,7 @@ from typing import Any
 from ..algebra.memory import load3
 from ..algebra.pointers import WORDS
 from ..algebra.record import call_routine
-from ..compiling import generic
+from ..compiling import NO_RESULT, generic
 from ..force.contact import broad_phase
 from ..force.contact.law import velocity_at
 from ..force.contact.step_limit import NEVER, half_thickness, permitted_step
@@ -29,24 +29,40 @@ _WHOLE, _MIDDLE, _HALVES = range(3)
 
 
 @generic
+def _find_ends(model: Any, run: Any, time: float, h: float, controlled: bool, routine: int) -> int:
+    """Ends of a step into `tries`, each by a routine as `step_one` is: DONE, or why there is none."""
+    space, block = run.table, run.table.words
+    for row in range(_WHOLE if controlled else _HALVES, _HALVES + 1):
+        space.measures[names.SIZE] = h * (0.5 if controlled and row != _WHOLE else 1.0)
+        status = call_routine(routine, model, block[block.shape[0] - WORDS], row)
+        if status == rk.DONE and row == _MIDDLE:
+            status = loop.arrive(model, run.control, run.plan, time + 0.5 * h, space.tries[_MIDDLE])
+        if status != rk.DONE:
+            return int(status)
+    return rk.DONE
+
+
+@generic
 def attempt(model: Any, run: Any, time: float, h: float) -> float:
-    """See `stepping.method`: by one step and, where errors are controlled, by two halves of it, whose end is taken."""
+    """See `stepping.method`: by one step and, where errors are controlled, by two halves of it, whose end is taken.
+
+    Where what closes has a restitution Python finds them, if it is there.
+    """
     space, work, control, counts = run.table, run.work, run.control, run.plan
     tries, before, newton = space.tries, space.counts[names.PROBLEMS], space.counts[names.NEWTON]
     controlled = control[rk.FIXED_STEP] == 0.0 and counts[rk.FORCED] == 0
-    control[rk.APART] = 0.0
-    for row in range(_WHOLE if controlled else _HALVES, _HALVES + 1):
-        part = 0.5 if controlled and row != _WHOLE else 1.0
-        space.measures[names.SIZE] = part * h
-        block = space.words
-        status = call_routine(block[block.shape[0] - names.ROUTINE], model, block[block.shape[0] - WORDS], row)
-        if status == rk.DONE and row == _MIDDLE:
-            status = loop.arrive(model, control, counts, time + 0.5 * h, tries[_MIDDLE])
-        if status != rk.DONE:
-            control[rk.APART] = float(status)
-            control[rk.ITERATED] = 0.0 if status == NO_ROOM or status == CLOSES else float(space.counts[names.NEWTON] - newton)
-            return 0.0
-    control[rk.ITERATED] = float(space.counts[names.NEWTON] - newton)
+    routine, python = space.words[space.words.shape[0] - names.ROUTINE], space.counts[names.BY_PYTHON]
+    while True:
+        status = _find_ends(model, run, time, h, controlled, routine)
+        if status != CLOSES or python == 0:
+            break
+        loop.return_to_begin(model, run)
+        routine = python
+    space.counts[names.IS_PYTHONS] = 1 if routine == python else 0
+    control[rk.APART] = float(NO_IMPULSES if status == NO_RESULT else status)
+    control[rk.ITERATED] = 0.0 if status == NO_ROOM or status == CLOSES else float(space.counts[names.NEWTON] - newton)
+    if status != rk.DONE:
+        return 0.0
     rows.set_y(model, control[rk.ARRIVAL], tries[_HALVES])
     prescribe(model, counts)
     if controlled:

@@ -25,14 +25,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..compiling import Job
-from ..errors import ConvergenceError, ModelError
+from ..compiling import Callback, Job
+from ..errors import ConvergenceError
 from ..force.contact.element import STEPPED
 from ..state.state import State
 from ..state.validity import EVERYTHING
-from ..stepping import loop, record as rk
+from ..stepping import record as rk
 from ..system.system import MultibodySystem
-from ..tree.sampling import next_sample_of
 from ..unilateral.base import TRANSITION_SPEED
 from ..unilateral.problem import (
     ContactRows,
@@ -118,23 +117,47 @@ class TimeStepping(Integrator):
         super().__init__(system, fixed_step_size=fixed_step_size, **settings)
         #: Sources of what may touch, beside the unilateral contacts: functions of a realized state that return `ContactRows`.
         self.sources: list[Callable[[State], ContactRows]] = []
-        #: Of Python's steps: iterations, problems, largest residual. Kernels count their own.
-        self._problem_counts = np.zeros(2, np.int64)
-        self._residual, self._problems = 0.0, 0
         self._names: list[str] = []
         self._starts: Any = np.zeros(1, np.int64)
         self._impulses = np.zeros(0)
         self._failure: ConvergenceError | None = None
-        #: What is stepped, whether kernels took the last step, and whether the record is as Python left it.
+        #: Whether a contact with restitution has closed in the run.
+        self._closes = False
+        #: What is stepped.
         self._stepped = Stepped(system)
-        self._in_kernels = self._at_end = False
         #: Forces that are implicit; what problems of Python's steps are solved in, and whether such forces act in this step.
         self._joints: Any = np.zeros((0, 5), np.int64)
         self._space: Space | None = None
         self._pushed = False
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**super().__getstate__(), "_space": None}  # addresses are of this process
+        kept = {**super().__getstate__(), "_space": None}  # addresses are of this process
+        kept.pop("_callback", None)
+        return kept
+
+    @functools.cached_property
+    def _callback(self) -> Callback:
+        """Called by kernels for an end of a step that Python finds, as they call `step_one`."""
+
+        def compute(scalar: str, pointer: int, block: int, row: int) -> None:
+            space = self._stepped.space
+            assert space is not None
+            try:
+                y = self._advance_by(float(space.measures[names.SIZE]))
+            except ConvergenceError as error:
+                self._failure = error
+                raise
+            space.tries[row] = y
+            if self._stepped.space is not space:  # as there was no room in it: the loop is to go on with the other
+                self.counts[rk.LIMIT] = 0
+
+        return Callback(compute, lambda *asked: None, refuses=(ConvergenceError,))
+
+    @property
+    def _in_kernels(self) -> bool:
+        """True if kernels have taken the last step."""
+        space = self._stepped.space
+        return space is not None and not space.counts[names.IS_PYTHONS]
 
     # ------------------------------------------------------------------------------------------ what it did
 
@@ -179,17 +202,17 @@ class TimeStepping(Integrator):
     def get_largest_residual(self) -> float:
         """The largest residual of complementarity in the run, a velocity, of problems as they were solved."""
         space = self._stepped.space
-        return self._residual if space is None else max(self._residual, float(space.measures[names.LARGEST]))
+        return 0.0 if space is None else float(space.measures[names.LARGEST])
 
     def get_num_problems(self) -> int:
         """Number of problems that were solved in the run."""
         space = self._stepped.space
-        return self._problems + (0 if space is None else int(space.counts[names.PROBLEMS]))
+        return 0 if space is None else int(space.counts[names.PROBLEMS])
 
     def get_num_newton_steps(self) -> int:
         """Number of steps of Newton's method that these took; also in `get_num_iterations`."""
         space = self._stepped.space
-        return int(self._problem_counts[1]) + (0 if space is None else int(space.counts[names.NEWTON]))
+        return 0 if space is None else int(space.counts[names.NEWTON])
 
     # ------------------------------------------------------------------------------------------ stepping
 
@@ -200,12 +223,10 @@ class TimeStepping(Integrator):
         return [job for job in super().entry_points() if job.what is not cls.kernel]
 
     def _jobs(self, state: State) -> list[Job]:
-        jobs = super()._jobs(state)
-        if self._steps_in_kernels(state):
-            row, rows = np.zeros(1), np.zeros((1, 1))
-            arguments = state.block, rows, self._stepped.space, self.control, self.counts, row, rows, row
-            jobs += [Job(steps.advance, arguments), Job(step_one)]
-        return jobs
+        row, rows = np.zeros(1), np.zeros((1, 1))
+        arguments = state.block, rows, self._stepped.space, self.control, self.counts, row, rows, row
+        jobs = [*super()._jobs(state), Job(steps.advance, arguments)]
+        return [*jobs, Job(step_one)] if self._steps_in_kernels(state) else jobs
 
     def begin_run(self, state: State) -> None:
         """Start at *state*, in which contacts are switched off."""
@@ -214,17 +235,17 @@ class TimeStepping(Integrator):
             contact.disable(state)
         for friction in matter.state_limited_frictions:
             friction.disable(state)
-        self._residual, self._problems = 0.0, 0
-        self._problem_counts[:] = 0
-        self._impulses, self._names = np.zeros(0), []
+        self._impulses, self._names, self._closes = np.zeros(0), [], False
         self._resting = np.zeros(0)
         self._stepped = Stepped(self.system)
-        self._at_end = False
         self._joints = joints_of(self.system.all_forces(), state.tree)
-        self._in_kernels = False
         self._space = space_for(state, self._joints)
         self._stepped.begin(state)
         super().begin_run(state)
+
+    @property
+    def _calls_back(self) -> bool:
+        return True
 
     def _call_as_chosen(self, kernel: Any, *args: Any) -> int:
         """As of other integrators; kernels apply no forces of surfaces that are stepped, nor where a run begins again."""
@@ -280,65 +301,31 @@ class TimeStepping(Integrator):
         return work, self._stepped.space, control, counts
 
     def try_step(self, times: Array, results: Array, energies: Array) -> int:
-        """Take steps and reports, as `Integrator.advance` asks for them."""
+        """Take steps and reports, as `Integrator.advance` asks for them: what kernels do not know Python finds for them."""
         state = self._state
         assert state is not None
-        if not state.tree.counts["num_controllers"] or self._steps_in_kernels(state):
-            return self._try(times, results, energies)
-        control, counts = self.control, self.counts
-        final, no_row = float(control[rk.FINAL_TIME]), np.empty((1, len(state.y_values)))
-        try:
-            while counts[rk.REPORT] < len(times):
-                wanted, following = float(times[counts[rk.REPORT]]), np.inf
-                if wanted > control[rk.TIME]:  # reports, and what is due at the target, come before samples
-                    if control[rk.TIME] >= control[rk.TARGET]:
-                        return rk.REACHED
-                    following = self.sample()
-                control[rk.FINAL_TIME] = min(final, following)
-                row, energy = no_row, self.no_energies
-                if wanted <= following:
-                    one = slice(int(counts[rk.REPORT]), int(counts[rk.REPORT]) + 1)
-                    row, energy = results[one], energies[one] if len(energies) == len(times) else energies
-                reported, counts[rk.REPORT] = counts[rk.REPORT], 0
-                status = self._try(np.array([min(wanted, following)]), row, energy)
-                made = counts[rk.REPORT] and wanted <= following
-                counts[rk.REPORT] = reported + bool(made)
-                if status != rk.REACHED:
-                    return status
-        finally:
-            control[rk.FINAL_TIME] = final
-        return rk.REACHED
-
-    def sample(self) -> float:
-        """As of other integrators; the record is moved."""
-        self._at_end = False
-        return super().sample()
-
-    def _try(self, times: Array, results: Array, energies: Array) -> int:
-        """`try_step` up to the next sample of a controller."""
-        state = self._state
-        assert state is not None
-        if not self._steps_in_kernels(state):
-            self._in_kernels = False
-            return self.step_and_report(self._one_step, times, results, energies)
         while True:
             if self._stepped.space is None or self._stepped.space.tries.shape[1] != len(state.y_values):
                 self._stepped.begin(state)
                 self.quick = None  # which has the arrays from before
-            space = self._stepped.space
+            space, in_kernels = self._stepped.space, self._steps_in_kernels(state)
             assert space is not None
-            taken = int(self.counts[rk.STEPS])
-            status = self._call(steps.advance, *self.arguments(), times, results, energies)
-            self._in_kernels = self._in_kernels or int(self.counts[rk.STEPS]) > taken
+            python = 0 if in_kernels and not self._closes else self._callback.address()
+            space.words[-names.ROUTINE] = step_one.address() if in_kernels else python
+            space.counts[names.BY_PYTHON], self._failure = python, None
+            try:
+                status = super().try_step(times, results, energies)
+            finally:
+                space.counts[names.BY_PYTHON] = 0
+            if status == steps.CLOSES:
+                self._closes = True
+                continue
             if status != steps.NO_ROOM:
                 break
             self._stepped.enlarge()
             self.quick = None
-        if status == steps.CLOSES:
-            self._at_end = self._in_kernels = False
-            status = self._one_step(float(times[self.counts[rk.REPORT]]))
-            self._at_end = False
-            return rk.PAUSED if status == rk.DONE else status
+        if status == steps.NO_IMPULSES and not self._in_kernels and self._failure:
+            raise self._failure
         if status == steps.NO_IMPULSES:
             one, two = (self._stepped.name_of(int(space.counts[which])) for which in (names.WORST_1, names.WORST_2))
             self.leave_at(float(self.control[rk.TIME]))
@@ -363,97 +350,6 @@ class TimeStepping(Integrator):
         if self._stepped:
             self.leave_at(float(self.control[rk.TIME]))
 
-    def restart(self, longest: float = np.inf) -> None:
-        """As of other integrators."""
-        self._at_end = False
-        super().restart(longest)
-
-    def _one_step(self, report: float) -> int:
-        control, counts = self.control, self.counts
-        time = float(control[rk.TIME])
-        if not self._at_end:  # a report has moved the record
-            self._return_to(time)
-        end = float(control[rk.FINAL_TIME])
-        if counts[rk.NO_INTERPOLATION]:
-            end = min(end, report)
-        if self.get_state().tree.counts["num_controllers"]:  # which kernels sample before they leave a step to this
-            end = min(end, float(next_sample_of(self.get_state().block)))
-        while True:
-            fixed = float(control[rk.FIXED_STEP])
-            h = fixed or float(min(control[rk.STEP], control[rk.MAX_STEP]))
-            clipped = h > 0.999 * (end - time)
-            if clipped:
-                h = end - time
-            counts[rk.ATTEMPTS] += 1
-            self._begin_step(time)
-            y, errors, status = self._attempt(time, h)
-            error = np.inf
-            if status == rk.DONE:
-                assert y is not None and errors is not None
-                error = 0.0 if fixed or counts[rk.FORCED] else self._norm(errors, y)
-                if error <= self.accuracy:
-                    status = self._call(loop.finish_at, self.work, control, counts, end if clipped else time + h, y)
-                    if status == rk.DONE:
-                        break
-                    error = np.inf
-                else:
-                    counts[rk.ERROR_FAILURES] += 1
-            self._return_to(time)
-            if fixed or h <= max(float(control[rk.MIN_STEP]), 8.0 * np.spacing(abs(time))):
-                if self._failure is not None:
-                    failure, self._failure = self._failure, None
-                    raise failure
-                return rk.STEP_TOO_SMALL if status == rk.DONE else status
-            shrink = 0.25 if not np.isfinite(error) else max(0.1, 0.8 * (self.accuracy / error) ** 0.5)
-            control[rk.STEP] = max(float(control[rk.MIN_STEP]), shrink * h)
-        control[rk.PREVIOUS_TIME], control[rk.TIME], control[rk.LAST_STEP] = time, end if clipped else time + h, h
-        if counts[rk.STEPS] == 0:
-            control[rk.FIRST_STEP] = h
-        counts[rk.STEPS] += 1
-        counts[rk.FORCED] = 0
-        self._at_end = True
-        if not fixed:
-            growth = 2.0 if error == 0.0 else min(2.0, 0.8 * (self.accuracy / error) ** 0.5)
-            if not clipped or growth * h > control[rk.STEP]:
-                control[rk.STEP] = max(float(control[rk.MIN_STEP]), growth * h)
-        return rk.DONE
-
-    def _attempt(self, time: float, h: float) -> tuple[Array | None, Array | None, int]:
-        """y at the end of a step, and what it errs by where that is controlled."""
-        self._failure, before = None, self._problems
-        try:
-            if self.control[rk.FIXED_STEP] > 0.0:
-                return self._advance_by(time, h), np.zeros(0), rk.DONE
-            whole = self._advance_by(time, h)
-            half = self._advance_by(time, 0.5 * h)
-            status = self._call(loop.arrive_at, self.control, self.counts, time + 0.5 * h, half)
-            if status != rk.DONE:
-                return None, None, status
-            y = self._advance_by(time + 0.5 * h, 0.5 * h)
-        except ConvergenceError as error:
-            self._failure = error
-            self.counts[rk.CONVERGENCE_FAILURES] += 1
-            return None, None, rk.STEP_TOO_SMALL
-        errors = y - whole
-        if self._problems > before:  # speeds jump: what comes to touch has gap / h in one step, and none in the next
-            first, nu = len(self.get_state().q_values), self.get_state().tree.nu
-            errors[first : first + nu] *= min(1.0, h)
-        return y, errors, rk.DONE
-
-    def _norm(self, errors: Array, y: Array) -> float:
-        """As in other methods."""
-        weights = self.work[len(self.work) - 4]
-        scaled = weights * np.abs(errors) / np.maximum(1.0, weights * np.maximum(np.abs(self.work[rk.Y]), np.abs(y)))
-        if not len(scaled):
-            return 0.0
-        return float(scaled.max() if self._infinity_norm else np.sqrt(np.mean(scaled**2)))
-
-    def _return_to(self, time: float) -> None:
-        """The state where the step began, realized; it was projected when the last one ended, and keeps its bits."""
-        if self._call(loop.return_to_end, self.work, self.control, self.counts) != 0:
-            raise ModelError(f"the state at time {time:.9g} cannot be realized again")
-        self.counts[rk.EVALUATIONS] += 1
-
     def _realized(self) -> State:
         """The state, which kernels have realized."""
         state = self._state
@@ -462,7 +358,7 @@ class TimeStepping(Integrator):
             state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
         return state
 
-    def _advance_by(self, time: float, h: float) -> Array:
+    def _advance_by(self, h: float) -> Array:
         """y a step on from the state as it is realized."""
         state = self._realized()
         record, tree = state.record, state.tree
@@ -541,10 +437,11 @@ class TimeStepping(Integrator):
         stops = np.isnan(targets) & (rows.restitution == 0.0) & pressed & (after[normals] < -rows.capture_speed)
         if stops.any() and (pressed & (rows.friction > 0.0)).any():
             after = problem.solve(b, gamma, targets=np.where(stops, 0.0, aims))
-        self._residual = max(self._residual, problem.residual)
-        self._problems += 1
-        self._problem_counts += problem.counts
-        self.counts[rk.ITERATIONS] += int(problem.counts[1])
+        assert self._stepped.space is not None
+        counts, measures = self._stepped.space.counts, self._stepped.space.measures
+        measures[names.LARGEST] = max(measures[names.LARGEST], problem.residual)
+        counts[names.PROBLEMS] += 1
+        counts[[names.OUTER, names.NEWTON]] += problem.counts
         self._names, self._starts, self._impulses = problem.names, problem.starts, gamma
         self._impulses = gamma + total
         self._resting = gamma
@@ -593,7 +490,6 @@ class TimeStepping(Integrator):
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, linearly between the ends of the last step, and realize it."""
-        self._at_end = False
         state, control = self._state, self.control
         assert state is not None
         previous, last = float(control[rk.PREVIOUS_TIME]), float(control[rk.TIME])

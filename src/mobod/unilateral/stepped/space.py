@@ -30,8 +30,10 @@ from ...compiling import compiled, generic
     NEED_POINTS, NEED_COLUMNS, NEED_ROWS, NEED_VALUES,
     # ... the two surfaces of the point with the largest residual
     WORST_1, WORST_2,
-) = range(18)  # fmt: skip
-COUNTS_SIZE = 18
+    # ... the address of what Python does in place of `step_one`, 0 for nothing, and 1 where it has taken the last step
+    BY_PYTHON, IS_PYTHONS,
+) = range(20)  # fmt: skip
+COUNTS_SIZE = 20
 # places in `measures`: residual of the last problem, the largest in the run, each as a velocity; and as parts of the largest
 # velocity there
 RESIDUAL, LARGEST, RELATIVE, LARGEST_RELATIVE = range(4)
