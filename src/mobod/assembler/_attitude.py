@@ -29,5 +29,4 @@ def rotation_vectors(R: Array) -> Array:
     q *= np.where(q[:, :1] < 0.0, -1.0, 1.0)
     s = np.sqrt(np.einsum("ni,ni->n", q[:, 1:], q[:, 1:]))
     angle = 2.0 * np.arctan2(s, q[:, 0])
-    vectors: Array = q[:, 1:] * np.where(s > 1e-12, angle / np.where(s > 1e-12, s, 1.0), 2.0)[:, None]
-    return vectors
+    return q[:, 1:] * np.where(s > 1e-12, angle / np.where(s > 1e-12, s, 1.0), 2.0)[:, None]

@@ -221,8 +221,7 @@ def _updated(B: Array, x: Array, y: Array) -> Array:
         xy = float(x @ y)
     if xy <= 1e-300:
         return B
-    updated: Array = B - np.outer(Bx, Bx) / xBx + np.outer(y, y) / xy
-    return updated
+    return B - np.outer(Bx, Bx) / xBx + np.outer(y, y) / xy
 
 
 # --------------------------------------------------------------------------------------------- from far away

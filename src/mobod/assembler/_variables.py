@@ -116,8 +116,7 @@ class Variables:
         if self.is_all_of_u:
             return J
         if self.mixed:
-            product: Array = J @ self._mixing(state)
-            return product
+            return J @ self._mixing(state)
         return J[:, self.u_of_x]
 
     def normal(self, state: State, H: Array, g: Array) -> tuple[Array, Array]:
@@ -169,5 +168,4 @@ class Variables:
 
     def are_angles(self, state: State) -> npt.NDArray[np.bool_]:
         """Which displacements turn bodies."""
-        turning: npt.NDArray[np.bool_] = np.abs(state.record.H[self.u_of_x, :3]).max(axis=1, initial=0.0) > 0.0
-        return turning
+        return np.abs(state.record.H[self.u_of_x, :3]).max(axis=1, initial=0.0) > 0.0

@@ -129,8 +129,7 @@ class Markers(Observed):
         assembler = self.get_assembler()
         state = assembler.realized()
         b = assembler.get_matter_subsystem().find_body(self._bodies[index]).index
-        location: Array = state.record.p_GB[b, :3] + state.R_GB[b] @ self._sensors[index]
-        return location
+        return state.record.p_GB[b, :3] + state.R_GB[b] @ self._sensors[index]
 
     def find_current_marker_error(self, marker: int | str) -> float:
         """Distance of a marker from its observation; zero where there is none."""

@@ -238,8 +238,7 @@ def inverse_kinematics(
     begin = model.default_state() if state is None else state.copy()
     model.system.realize(begin, Stage.INSTANCE)
     q = goals.track(begin, accuracy, constraint_weight, progress)
-    motion = Motion.of_rows(model, begin, time, q, cutoff)
-    return goals.report(begin, motion)
+    return goals.report(begin, Motion.of_rows(model, begin, time, q, cutoff))
 
 
 def _table(what: str, given: Any, read: Callable[[Any], Table]) -> Table | None:

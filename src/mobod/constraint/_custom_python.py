@@ -118,8 +118,7 @@ def _velocities(state: State, ancestor: MobilizedBody, bodies: Sequence[Mobilize
 def velocities_in_ancestor(state: State, ancestor: MobilizedBody, bodies: Sequence[MobilizedBody]) -> Array:
     """V_AB ``(n, 2, 3)`` of each body."""
     if ancestor.is_ground():
-        V: Array = state.record.V_GB[[body.get_mobilized_body_index() for body in bodies]].reshape(-1, 2, 3)
-        return V
+        return state.record.V_GB[[body.get_mobilized_body_index() for body in bodies]].reshape(-1, 2, 3)
     R_GA, _, p = _poses(state, ancestor, bodies)
     _, w, v = _velocities(state, ancestor, bodies, p)
     return np.stack([w @ R_GA, v @ R_GA], axis=1)

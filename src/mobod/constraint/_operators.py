@@ -119,8 +119,7 @@ class Operators(Sealed):
     def get_my_part_from_constraint_space_vector(self, state: State, constraint_space: npt.ArrayLike) -> Array:
         """Its part ``(mp + mv + ma,)`` of an array ``(m,)`` of one number an equation of the system. Needs MODEL."""
         places = self._my_places(state)
-        vector = self._constraint_space(state, constraint_space)
-        return vector[places]
+        return self._constraint_space(state, constraint_space)[places]
 
     def set_my_part_in_constraint_space_vector(
         self, state: State, my_part: npt.ArrayLike, constraint_space: npt.ArrayLike | None = None

@@ -28,8 +28,7 @@ class BetweenBodies(Constraint):
     def _applied(self, state: State, i: int) -> Array:
         """The wrench applied to constrained body *i* ``(2, 3)``: at its origin, in Ground; zero where disabled."""
         F, _ = self.get_constraint_forces_as_vectors(state)
-        applied: Array = 0.0 - F[i]
-        return applied
+        return 0.0 - F[i]
 
     def _applied_in_body(self, state: State, i: int) -> Array:
         """The same in the body's own frame."""
@@ -66,8 +65,7 @@ def body_of(name: str, i: int, which: str) -> Callable[[Any], MobilizedBody]:
     def get(self: Any) -> Any:
         return self.constrained_bodies[i]
 
-    made: Any = named(get, f"get_{name}", "", {"return": "MobilizedBody"}, f"The mobilized body that is {which}.")
-    return made
+    return named(get, f"get_{name}", "", {"return": "MobilizedBody"}, f"The mobilized body that is {which}.")
 
 
 def index_of(name: str, i: int, which: str) -> Callable[[Any], int]:
@@ -77,8 +75,7 @@ def index_of(name: str, i: int, which: str) -> Callable[[Any], int]:
         return self.constrained_bodies[i].get_mobilized_body_index()
 
     said = f"Index of the mobilized body that is {which}."
-    made: Any = named(get, f"get_{name}_mobilized_body_index", "", {"return": "int"}, said)
-    return made
+    return named(get, f"get_{name}_mobilized_body_index", "", {"return": "int"}, said)
 
 
 def displayed(name: str, argument: str, doc: str) -> tuple[Callable[[Any], float], Callable[[E, float], E]]:
@@ -94,15 +91,13 @@ def displayed(name: str, argument: str, doc: str) -> tuple[Callable[[Any], float
 
     getter = named(get, f"get_{name}", "", {"return": "float"}, f"{doc[:1].upper()}{doc[1:]}. For drawing only.")
     said = f"Change {doc}; zero shows nothing. No change of the topology, as nothing moves differently."
-    both: Any = getter, named(set_, f"set_{name}", argument, {argument: "float", "return": "Self"}, said)
-    return both
+    return getter, named(set_, f"set_{name}", argument, {argument: "float", "return": "Self"}, said)
 
 
 def across(z: Array) -> Array:
     """A unit vector normal to a unit vector: z times the axis along which its component is smallest."""
     x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
-    vector: Array = x / np.linalg.norm(x)
-    return vector
+    return x / np.linalg.norm(x)
 
 
 def plane(half_width: float, X: Transform) -> Decoration:

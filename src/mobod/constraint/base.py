@@ -263,8 +263,7 @@ class Constraint(Parametrized, Operators):
     def get_position_errors_as_vector(self, state: State) -> Array:
         """Errors of its position equations ``(mp,)``. Needs POSITION."""
         state.need_positions(self.matter.ground, f"get_position_errors_as_vector of {self._name!r}")
-        errors: Array = state.record.position_error[self.own_rows(state, 0), 0]
-        return errors
+        return state.record.position_error[self.own_rows(state, 0), 0]
 
     def get_velocity_errors_as_vector(self, state: State) -> Array:
         """Errors of its position and velocity equations at the level of velocities ``(mp + mv,)``. Needs VELOCITY."""
@@ -278,8 +277,7 @@ class Constraint(Parametrized, Operators):
     def get_multipliers_as_vector(self, state: State) -> Array:
         """Its multipliers ``(mp + mv + ma,)``. Needs ACCELERATION."""
         self.matter.accelerations(state, f"get_multipliers_as_vector of {self._name!r}")
-        multipliers: Array = state.record.multiplier[self.own_rows(state), 0]
-        return multipliers
+        return state.record.multiplier[self.own_rows(state), 0]
 
     def _the_only(self, state: State, asked: str, values: Array) -> float:
         self._need_enabled(state, asked)
@@ -476,8 +474,7 @@ class Constraint(Parametrized, Operators):
     def _rows_of_g(self, state: State, asked: str, which: tuple[int, ...]) -> Array:
         self.matter.positions(state, f"{asked} of {self._name!r}")
         rows = np.concatenate([self.own_rows(state, level) for level in which])
-        G = self.matter.explicit_g(state)
-        return G[rows]
+        return self.matter.explicit_g(state)[rows]
 
     # ------------------------------------------------------------------------------------------ for pictures
 

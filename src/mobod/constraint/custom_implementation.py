@@ -271,18 +271,15 @@ class CustomImplementation(StageHooks):
 
     def get_body_velocity(self, all_V_AB: Array, body: int) -> Array:
         """V_AB ``(2, 3)`` of a constrained body, from the array that a method was given."""
-        V: Array = all_V_AB[body]
-        return V
+        return all_V_AB[body]
 
     def get_body_angular_velocity(self, all_V_AB: Array, body: int) -> Array:
         """w_AB of a constrained body."""
-        w: Array = all_V_AB[body, 0]
-        return w
+        return all_V_AB[body, 0]
 
     def get_body_origin_velocity(self, all_V_AB: Array, body: int) -> Array:
         """v_AB of a constrained body's origin."""
-        v: Array = all_V_AB[body, 1]
-        return v
+        return all_V_AB[body, 1]
 
     def get_body_velocity_from_state(self, state: State, body: int) -> Array:
         """V_AB from the state; for methods of accelerations."""
@@ -290,8 +287,7 @@ class CustomImplementation(StageHooks):
 
         one_of(self.declared_bodies, body, self, "constrained bodies")
         state.need_velocities(self.declared_bodies[body], "get_body_velocity_from_state")
-        V: Array = velocities_in_ancestor(state, self.get_ancestor_mobilized_body(), self.declared_bodies)[body]
-        return V
+        return velocities_in_ancestor(state, self.get_ancestor_mobilized_body(), self.declared_bodies)[body]
 
     def get_body_angular_velocity_from_state(self, state: State, body: int) -> Array:
         """w_AB from the state."""
@@ -303,52 +299,43 @@ class CustomImplementation(StageHooks):
 
     def get_body_acceleration(self, all_A_AB: Array, body: int) -> Array:
         """A_AB ``(2, 3)`` of a constrained body, from the array that a method was given."""
-        A: Array = all_A_AB[body]
-        return A
+        return all_A_AB[body]
 
     def get_body_angular_acceleration(self, all_A_AB: Array, body: int) -> Array:
         """Angular acceleration in A of a constrained body."""
-        b: Array = all_A_AB[body, 0]
-        return b
+        return all_A_AB[body, 0]
 
     def get_body_origin_acceleration(self, all_A_AB: Array, body: int) -> Array:
         """Acceleration in A of a constrained body's origin."""
-        a: Array = all_A_AB[body, 1]
-        return a
+        return all_A_AB[body, 1]
 
     def find_station_location(self, all_X_AB: Sequence[Transform], body: int, p_BS: ArrayLike) -> Array:
         """Location in A of a station, given from the body's origin in its frame."""
-        location: Array = all_X_AB[body] @ np.asarray(p_BS, dtype=np.float64)
-        return location
+        return all_X_AB[body] @ np.asarray(p_BS, dtype=np.float64)
 
     def find_station_location_from_state(self, state: State, body: int, p_BS: ArrayLike) -> Array:
         """The same by positions of the state."""
-        location: Array = self.get_body_transform_from_state(state, body) @ np.asarray(p_BS, dtype=np.float64)
-        return location
+        return self.get_body_transform_from_state(state, body) @ np.asarray(p_BS, dtype=np.float64)
 
     def _arm(self, state: State, body: int, p_BS: ArrayLike) -> Array:
         """A station from the body's origin, in A."""
-        arm: Array = self.get_body_rotation_from_state(state, body) @ np.asarray(p_BS, dtype=np.float64)
-        return arm
+        return self.get_body_rotation_from_state(state, body) @ np.asarray(p_BS, dtype=np.float64)
 
     def find_station_velocity(self, state: State, all_V_AB: Array, body: int, p_BS: ArrayLike) -> Array:
         """The station's velocity in A."""
         w, v = all_V_AB[body]
-        velocity: Array = v + np.cross(w, self._arm(state, body, p_BS))
-        return velocity
+        return v + np.cross(w, self._arm(state, body, p_BS))
 
     def find_station_velocity_from_state(self, state: State, body: int, p_BS: ArrayLike) -> Array:
         """The same by velocities of the state."""
         w, v = self.get_body_velocity_from_state(state, body)
-        velocity: Array = v + np.cross(w, self._arm(state, body, p_BS))
-        return velocity
+        return v + np.cross(w, self._arm(state, body, p_BS))
 
     def find_station_acceleration(self, state: State, all_A_AB: Array, body: int, p_BS: ArrayLike) -> Array:
         """The station's acceleration in A."""
         b, a = all_A_AB[body]
         w, arm = self.get_body_angular_velocity_from_state(state, body), self._arm(state, body, p_BS)
-        acceleration: Array = a + np.cross(b, arm) + np.cross(w, np.cross(w, arm))
-        return acceleration
+        return a + np.cross(b, arm) + np.cross(w, np.cross(w, arm))
 
     def add_in_station_force(
         self, state: State, body: int, p_BS: ArrayLike, force_in_A: ArrayLike, body_forces_in_A: Array

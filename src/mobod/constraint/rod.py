@@ -165,8 +165,7 @@ class Rod(OneEquation):
             body.find_station_location_in_ground(state, point)
             for body, point in zip(self.constrained_bodies, points, strict=True)
         )
-        between: Array = other - one_end
-        return between
+        return other - one_end
 
     def marks(self, state: State) -> list[Mark]:
         one_end, other = self.get_station1(state), self.get_station2(state)

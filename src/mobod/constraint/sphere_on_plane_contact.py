@@ -142,8 +142,7 @@ class SphereOnPlaneContact(_contact.Contact):
         base, follower = self.constrained_bodies
         n = np.asarray(base.get_body_transform(state).R) @ np.asarray(self.get_plane_frame(state).R)[:, 2]
         center = follower.find_station_location_in_ground(state, self.get_sphere_center(state))
-        point: Array = center - self.get_radius(state) * n
-        return point
+        return center - self.get_radius(state) * n
 
     def find_separation(self, state: State) -> float:
         """Distance of that point from the plane, negative below, whether enabled or not. Needs POSITION."""

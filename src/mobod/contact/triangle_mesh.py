@@ -142,8 +142,7 @@ class TriangleMesh(Shape):
         corners = self.vertices[self.faces]
         tip = corners.mean(axis=(0, 1))  # of tetrahedra on the faces
         share = _six_volumes(corners - tip)
-        center: Array = share @ (corners.sum(axis=1) + tip) / (4.0 * share.sum())
-        return center
+        return share @ (corners.sum(axis=1) + tip) / (4.0 * share.sum())
 
     def dimensions(self) -> list[float]:
         """None: it is all in integers and constants."""
@@ -246,14 +245,12 @@ def _check_closed(faces: Indices) -> None:
 
 
 def _faces_named(faces: Indices) -> str:
-    which = np.unique(faces)
-    return _named("face", "faces", which).rpartition(" ")[0]
+    return _named("face", "faces", np.unique(faces)).rpartition(" ")[0]
 
 
 def _six_volumes(corners: Array) -> Array:
     """Six times the volume of the tetrahedron of each face and the origin."""
-    six: Array = np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
-    return six
+    return np.einsum("ij,ij->i", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
 
 
 def _pieces(faces: Indices) -> tuple[int, Indices]:
@@ -308,8 +305,7 @@ def _oriented(faces: Indices, merged: Indices, points: Array) -> Indices:
     result = np.where((label[:n] > label[n:])[:, None], faces[:, ::-1], faces)
     count, piece = _pieces(merged[result])
     six = np.bincount(piece, _six_volumes(points[merged[result]] - points.mean(axis=0)), count)
-    flipped: Indices = np.where((six < 0.0)[piece][:, None], result[:, ::-1], result)
-    return flipped
+    return np.where((six < 0.0)[piece][:, None], result[:, ::-1], result)
 
 
 def _repaired(path: Path, vertices: Array, faces: Indices) -> tuple[Array, Indices]:

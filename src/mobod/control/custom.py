@@ -525,8 +525,7 @@ def _row(what: str, values: ArrayLike) -> list[float]:
     row = numbers(what, values)
     if row.ndim != 1 or not np.isfinite(row).all():
         raise ModelError(f"{what} has to be a row of finite numbers, got {values!r}")
-    found: list[float] = row.tolist()
-    return found
+    return row.tolist()
 
 
 def _limits(limits: tuple[Any, Any] | None, n: int) -> tuple[list[float], list[float]]:

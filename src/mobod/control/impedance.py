@@ -148,5 +148,4 @@ class Impedance(Custom):
 def _flat(target: Transform) -> list[float]:
     if not isinstance(target, Transform):
         raise TypeError(f"target has to be a mobod.Transform, not {target!r}")
-    found: list[float] = np.asarray(target).ravel().tolist()
-    return found
+    return np.asarray(target).ravel().tolist()

@@ -182,5 +182,4 @@ def spread(what: str, value: ArrayLike, n: int) -> list[float]:
         raise ValueError(f"{what} has to be a number, or {n} of them, got {shown(value)} of shape {row.shape}")
     if not np.isfinite(row).all():
         raise ModelError(f"{what} has to be finite, got {shown(value)}")
-    found: list[float] = np.broadcast_to(row, n).tolist()
-    return found
+    return np.broadcast_to(row, n).tolist()

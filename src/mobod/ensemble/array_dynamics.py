@@ -94,8 +94,7 @@ class ArrayDynamics(abc.ABC):
         slopes = differences(lambda x: self._gradients(x, weights), x, h, range(moved), 3 * nu * nu)
         T[:, :, :moved] = np.moveaxis(slopes, 0, 2)
         T[:, :, moved:, :moved] = np.swapaxes(T[:, :, :moved, moved:], 2, 3)
-        result: Array = 0.5 * (T + np.swapaxes(T, 2, 3))
-        return result
+        return 0.5 * (T + np.swapaxes(T, 2, 3))
 
     def _gradients(self, x: Array, weights: Array) -> Array:
         """Derivatives ``(m n, k, nq + 2 nu)`` of *weights* times values at x = (q, u, third), m n rows."""
@@ -121,8 +120,7 @@ class ArrayDynamics(abc.ABC):
         ensemble.realize(Stage.VELOCITY, q=np.tile(q, (nu, 1)), u=np.repeat(np.eye(nu), n, axis=0))
         N: Any = np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, n, self.nq), 0, 2)
         transposed = np.swapaxes(N, 1, 2)
-        found: Array = np.linalg.solve(transposed @ N, transposed)
-        return found
+        return np.linalg.solve(transposed @ N, transposed)
 
     @abc.abstractmethod
     def _value(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Array:

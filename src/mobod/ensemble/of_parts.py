@@ -185,8 +185,7 @@ class OfParts(Sums):
         >>> [len(one.redundant) for one in ensemble.diagnose_constraints()]
         [1, 1]
         """
-        found: list[Diagnosis | None] = self.get_each(lambda state: self._system.diagnose_constraints(state, tolerance))
-        return found
+        return self.get_each(lambda state: self._system.diagnose_constraints(state, tolerance))
 
 
 def _check_part(asked: str, name: str, part: Any, method: str) -> None:

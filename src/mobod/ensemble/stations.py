@@ -140,8 +140,7 @@ class Stations(Operators):
         indices, _, bare = self.tasks(bodies, stations)
         rows = self._rows(what, forces, shape if bare else (len(indices), *shape)).reshape(self._n, -1)
         J = self.frame_jacobian(asked, bodies, stations, int(np.prod(shape)))
-        product: Array = np.einsum("nij,ni->nj", J, rows)
-        return product
+        return np.einsum("nij,ni->nj", J, rows)
 
     def _arms(self, on_body_b: Any, stations: npt.ArrayLike) -> tuple[npt.NDArray[np.int64], Array, bool]:
         """Bodies, vectors from their origins to the stations ``(n, nt, 3)``, in Ground, and whether it was one task."""

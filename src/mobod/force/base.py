@@ -233,9 +233,7 @@ class Force(Parametrized):
         self._check(state, "calc_potential_energy_contribution")
         if state.stage_number < Stage.POSITION:
             state.refuse("calc_potential_energy_contribution", Stage.POSITION)
-        if self.is_disabled(state):
-            return 0.0
-        return self._potential_energy(state)
+        return 0.0 if self.is_disabled(state) else self._potential_energy(state)
 
     def _potential_energy(self, state: State) -> float:
         from . import dispatch

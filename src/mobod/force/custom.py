@@ -175,8 +175,7 @@ class Custom(OfFunctions):
         """The user's own object; `ModelError` where the force is compiled functions."""
         if self.implementation is None:
             raise ModelError(f"{self!r} has no implementation in Python; call get_compiled_functions()")
-        implementation: CustomImplementation = self.implementation
-        return implementation
+        return self.implementation
 
     def get_compiled_functions(self) -> CompiledFunctions:
         """The user's functions; `ModelError` where the force is an implementation in Python."""

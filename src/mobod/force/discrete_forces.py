@@ -150,8 +150,7 @@ class DiscreteForces(Force):
     def get_one_body_force(self, state: State, mobod: MobilizedBody) -> Array:
         """Torque and force ``(2, 3)`` on a body, at its origin, in Ground. Needs MODEL."""
         self._check(state, "get_one_body_force")
-        row: Array = self._discrete(state, False)[1][body_index(self._forces, "mobod", mobod)].copy()
-        return row
+        return self._discrete(state, False)[1][body_index(self._forces, "mobod", mobod)].copy()
 
     def set_one_body_force(self, state: State, mobod: MobilizedBody, spatial_force_in_g: npt.ArrayLike) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL. A force on Ground moves nothing."""
@@ -222,8 +221,7 @@ class DiscreteForces(Force):
         if type(index) is int and type(which_u) is int and index < len(bodies) and bodies[index] is mobod:
             part = state.tree.u_slices[index]
             if 0 <= which_u < part.stop - part.start:  # else the message is found below
-                there: int = part.start + which_u
-                return there
+                return part.start + which_u
         b, which = mobility(self._forces, mobod, which_u, "which_u")
         first: int = state.tree.u_slices[b].start
         return first + which

@@ -152,8 +152,7 @@ def scalars(block: Any, what: int, runs: int) -> None:
 def of_all(state: State, what: int) -> Array:
     """ENERGY or POWER of each element of the record, zero for those in Python; a view."""
     scalars(state.block, what, state.tree.compiled_runs)
-    found: Array = state.record.work_e[:, 0]
-    return found
+    return state.record.work_e[:, 0]
 
 
 __all__ = [

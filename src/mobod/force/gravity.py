@@ -290,8 +290,7 @@ class Gravity(Force):
 
     def get_body_force(self, state: State, mobod: Any) -> Array:
         """Its force on one body ``(2, 3)``. Needs VELOCITY."""
-        F: Array = self.get_body_forces(state)[self._matter.find_body(mobod).index]
-        return F
+        return self.get_body_forces(state)[self._matter.find_body(mobod).index]
 
     def get_particle_forces(self, state: State) -> Array:
         """Its forces on each particle ``(np, 3)``, in Ground. Needs VELOCITY."""
@@ -299,8 +298,7 @@ class Gravity(Force):
 
     def get_particle_force(self, state: State, p: int) -> Array:
         """Its force on particle *p* ``(3,)``, in Ground. Needs VELOCITY."""
-        f: Array = self.get_particle_forces(state)[self._matter.particle(p)]
-        return f
+        return self.get_particle_forces(state)[self._matter.particle(p)]
 
     def get_potential_energy(self, state: State) -> float:
         """Its potential energy. Needs POSITION."""

@@ -42,8 +42,7 @@ def _of_kind(function: FunctionKind) -> Callable[..., Any]:
         of_tuple = function.of_scalars
         return of_tuple if size > 1 else lambda x: of_tuple((x,))
     if isinstance(function, Custom):
-        frozen: Callable[..., Any] = function.frozen
-        return frozen
+        return function.frozen
     jet = jet_of(function.routine)
     integers, numbers = np.array(own_integers, np.int64), np.array(own_numbers, np.float64)
     if size == 1:

@@ -30,9 +30,7 @@ def callback_of(function: Function) -> Callback:
             y = call(components, x)
         else:
             y = function.calc_derivative(components, x) if components else function.calc_value(x)
-        if type(y) is float and math.isfinite(y):
-            return y
-        return _checked(function, components, x, y)
+        return y if type(y) is float and math.isfinite(y) else _checked(function, components, x, y)
 
     def compute(scalar: str, pointer: int, f: int, what: int) -> None:
         fields = _Fields(pointer, n)

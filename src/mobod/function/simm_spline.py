@@ -87,5 +87,4 @@ def _sixths(h: Array, x: Array, y: Array) -> Array:
         right[-1] = bends[-1] / max(TINY, x[-1] - x[-3]) - bends[-2] / max(TINY, x[-2] - x[-4])
         right[0] *= h[0] ** 2 / max(TINY, x[3] - x[0])
         right[-1] *= -(h[-1] ** 2) / max(TINY, x[-1] - x[-4])
-    found: Array = solve_banded((1, 1), band, right)
-    return found
+    return solve_banded((1, 1), band, right)

@@ -28,8 +28,7 @@ class Format(NamedTuple):
 
     def find_reader(self) -> Callable[..., Model]:
         """The function that reads it."""
-        reader: Callable[..., Model] = getattr(importlib.import_module(self.module), self.reader)
-        return reader
+        return getattr(importlib.import_module(self.module), self.reader)
 
 
 #: Those that can be read; a new one is a line here.

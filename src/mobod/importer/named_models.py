@@ -127,8 +127,7 @@ def describe_example(path: Path) -> str:
 def read_settings(path: Path) -> dict[str, Any]:
     """Read how a bundled robot starts: a JSON file beside it."""
     beside = path.with_suffix(".json")
-    settings: dict[str, Any] = json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
-    return settings
+    return json.loads(beside.read_text(encoding="utf-8")) if beside.is_file() else {}
 
 
 @dataclass(frozen=True)

@@ -30,8 +30,7 @@ MASSLESS = LinkMass(0.0, np.zeros(3), np.zeros((3, 3)))
 
 
 def _point_inertia(mass: float, p: Array) -> Array:
-    tensor: Array = mass * (float(p @ p) * np.eye(3) - np.outer(p, p))
-    return tensor
+    return mass * (float(p @ p) * np.eye(3) - np.outer(p, p))
 
 
 #: What stands for the mass of an inertia without, in kg for each kg m^2: too little to be seen beside any length of a robot.

@@ -58,8 +58,7 @@ class Line:
         if state.has_known:
             self.system.prescribe(state)
         self.system.realize(state)
-        found: Array = state.record.y_dot[:, 0].copy()
-        return found
+        return state.record.y_dot[:, 0].copy()
 
     def find_jump(self) -> tuple[int, float, float, float, float] | None:
         """The number in y whose rate jumps most, the ends of a short interval in which it does, and its rates there.

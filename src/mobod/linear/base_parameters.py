@@ -54,8 +54,7 @@ class BaseParameters:
 
     def calc_values(self, parameters: Array) -> Array:
         """Their values ``(n,)``, of (m, m c, I) of all bodies but Ground ``(10 (nb - 1),)``."""
-        values: Array = self.matrix @ checks.shaped("parameters", parameters, (self.matrix.shape[1],))
-        return values
+        return self.matrix @ checks.shaped("parameters", parameters, (self.matrix.shape[1],))
 
 
 def find_base_parameters(

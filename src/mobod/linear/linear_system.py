@@ -113,8 +113,7 @@ class LinearSystem:
             return np.full(len(self.A), np.nan, complex)
         values: Any = np.linalg.eigvals(self.A)
         growth = values.real if self.sample_time is None else abs(values)
-        found: Array = values[np.lexsort((values.imag, -growth))]
-        return found
+        return values[np.lexsort((values.imag, -growth))]
 
     def to_scipy(self) -> Any:
         """The same as a `scipy.signal.StateSpace`, which has no names."""

@@ -368,8 +368,7 @@ def _variable(system: Any, state: State, output: Output, n: int) -> Array | None
         matter = system.get_matter_subsystem()
         by = np.zeros((nq, n))
         by[:, :nu] = np.array([matter.multiply_by_n(state, False, one) for one in np.eye(nu)]).reshape(nu, nq).T
-    first = {"q": 0, "u": nu, "z": 2 * nu}[str(output)[0]]
-    return by[first + np.atleast_1d(where)]
+    return by[{"q": 0, "u": nu, "z": 2 * nu}[str(output)[0]] + np.atleast_1d(where)]
 
 
 def _formula(system: Any, output: Output) -> Any:

@@ -74,8 +74,7 @@ class PeriodicOrbit:
     def calc_multipliers(self) -> Array:
         """Its Floquet multipliers ``(n,)``, complex, the largest first. All below 1 but that along the orbit: stable."""
         values: Any = np.linalg.eigvals(self.monodromy)
-        found: Array = values[np.argsort(-np.abs(values), kind="stable")]
-        return found
+        return values[np.argsort(-np.abs(values), kind="stable")]
 
 
 def find_periodic_orbit(

@@ -93,8 +93,7 @@ class Regulator:
     def calc_costs_to_go(self, q: Array, u: Array, z: Array | None = None) -> Array:
         """The same of many states ``(n,)``, by rows of q, u and z."""
         x = self.calc_deviations(q, u, z)
-        costs: Array = np.einsum("ni,ij,nj->n", x, self.P, x)
-        return costs
+        return np.einsum("ni,ij,nj->n", x, self.P, x)
 
     def calc_deviations(self, q: Array, u: Array, z: Array | None = None) -> Array:
         """`calc_deviation` of many states ``(n, ...)``, by rows of q, u and z."""
@@ -252,5 +251,4 @@ def _function(arguments: str, lines: Sequence[str]) -> Callable[..., Any]:
     namespace: dict[str, Any] = {"where": where, "one": one}
     body = "".join(f"    {line}\n" for line in lines)
     exec(compile(f"def controller({arguments}):\n{body}", __file__, "exec"), namespace)
-    made: Callable[..., Any] = namespace["controller"]
-    return made
+    return namespace["controller"]

@@ -152,8 +152,7 @@ class OfCompiledFunctions(CustomImplementation):
             q.append(tuple(state.q_values[tree.q_slices[body.index]].tolist()))
             u.append(tuple(known(Stage.VELOCITY, state.u_values[tree.u_slices[body.index]]).tolist()))
         arguments = state.time, tuple(X), tuple(V), tuple(q), tuple(u), tuple(self.parameters)
-        value: npt.ArrayLike = self._functions[deriv_order](*arguments)
-        return value
+        return self._functions[deriv_order](*arguments)
 
 
 def _checked(body: Any, what: str) -> Any:

@@ -445,8 +445,7 @@ def same_shape(kind: str, left: Any, right: Any) -> Shape:
             f"the operands of a {kind} have to be of one size; {left!r} is {_words(left.shape)}, {right!r} is "
             f"{_words(right.shape)}"
         )
-    shape: Shape = left.shape
-    return shape
+    return left.shape
 
 
 def check_measure(kind: str, operand: Any) -> Any:

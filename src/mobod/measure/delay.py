@@ -199,8 +199,7 @@ class Delay(Memory):
 
     def memory(self, state: State) -> History | None:
         if self.memory_run is None:
-            found: History | None = super().memory(state)
-            return found
+            return super().memory(state)
         kept, n = state.record.measure_memory[self.memory_run, 0], self.default.size
         if not kept[0]:
             return None
@@ -231,8 +230,7 @@ class Delay(Memory):
         capacity, width = self.ring_shape()
         rings = record.measure_rings.reshape(-1, 4)
         first = rings[rings[:, 0] == self._need_run().start, 1][0]
-        ring: Array = record.measure_history[first : first + capacity * width, 0].reshape(capacity, width)
-        return ring
+        return record.measure_history[first : first + capacity * width, 0].reshape(capacity, width)
 
     def _need_run(self) -> slice:
         assert self.memory_run is not None

@@ -94,8 +94,7 @@ class OfFunctions(CustomImplementation):
 
     def get_uncached_value(self, state: State, deriv_order: int) -> npt.ArrayLike:
         """The user's function's result."""
-        value: npt.ArrayLike = self._parts[deriv_order][0](state)
-        return value
+        return self._parts[deriv_order][0](state)
 
     def get_num_time_derivatives(self) -> int:
         """As many as the user gives."""

@@ -258,5 +258,4 @@ def _shape_of(derivative: Measure | None, initial: Measure | None, default: Any)
         same_shape("Integrate", *given)
     if not given:
         return check_shape(np.shape(0.0 if default is None else default), "an Integrate")
-    shape: Shape = given[0].shape
-    return shape
+    return given[0].shape

@@ -90,8 +90,7 @@ class Result(Measure):
         """The value as an array to be written, shape ``()`` or ``(n,)``; out of date until `mark_as_valid` is called."""
         entry = self._entry(state, "upd_value")
         self.mark_as_not_valid(state)
-        value: npt.NDArray[np.float64] = entry.value
-        return value
+        return entry.value
 
     def mark_as_valid(self, state: State) -> None:
         """Say that the value is up to date; `StageError` where the state is too low for it to have been computed."""

@@ -68,8 +68,7 @@ class Scale(Measure):
 
     def get_operand_measure(self) -> Measure:
         """The measure that is multiplied."""
-        operand: Measure = self.operand
-        return operand
+        return self.operand
 
     def get_scale_factor(self) -> float:
         """The number."""
@@ -90,8 +89,7 @@ class Scale(Measure):
         return fewest(self.operands(), seen)
 
     def depends_on(self, deriv_order: int) -> Stage:
-        stage: Stage = self.operand.depends_on(deriv_order)
-        return stage
+        return self.operand.depends_on(deriv_order)
 
     def write_value(self, program: Program, order: int) -> int:
         n, operand = self.default.size, program.value_of(self.operand, order)

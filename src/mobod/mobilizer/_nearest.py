@@ -100,8 +100,7 @@ def within(size: float, p: Array) -> Array:
     if np.any(np.isnan(p)):
         raise ValueError(f"a place to fit has to be three numbers, got {p}")
     if np.any(np.isinf(p)):
-        p = np.where(np.isinf(p), np.sign(p), 0.0)
-        return size * p
+        return size * np.where(np.isinf(p), np.sign(p), 0.0)
     largest = float(np.abs(p).max())
     return p if largest <= size else size * (p / largest)
 

@@ -128,8 +128,7 @@ class CustomImplementation(StageHooks, Abstract):
         """Rates of its coordinates. Needs VELOCITY, or `realize_velocity` and what is called after it."""
         mobod = self.get_mobilized_body()
         if state.preparing == -mobod.index:
-            rates: Array = state.record.q_dot[mobod.q_slice(state), 0].copy()
-            return rates
+            return state.record.q_dot[mobod.q_slice(state), 0].copy()
         return mobod.get_q_dot_as_vector(state)
 
     def get_u_dot(self, state: State) -> Array:
@@ -162,8 +161,7 @@ class CustomImplementation(StageHooks, Abstract):
             state.need_velocities(mobod, "get_mobilizer_velocity")
         part, record = mobod.u_slice(state), state.record
         columns: Any = record.H_MF if mobod.direction is Direction.REVERSE else record.H_FM
-        V: Array = (state.u_values[part] @ columns[part]).reshape(2, 3)
-        return V
+        return (state.u_values[part] @ columns[part]).reshape(2, 3)
 
     def get_use_euler_angles(self, state: State) -> bool:
         """True if angles are in quaternions' place in this state; matters only with `n_angles` of 4."""
@@ -280,8 +278,7 @@ class CustomImplementation(StageHooks, Abstract):
         mobod = self.get_mobilized_body()
         part, record = mobod.u_slice(state), mobod.realized(state, Stage.POSITION).record
         columns: Any = record.H_MF if mobod.direction is Direction.REVERSE else record.H_FM
-        u: Array = np.linalg.lstsq(columns[part].T, V.ravel(), rcond=None)[0]
-        return u
+        return np.linalg.lstsq(columns[part].T, V.ravel(), rcond=None)[0]
 
     # ------------------------------------------------------------------------------------------ pictures
 

@@ -268,8 +268,7 @@ class FunctionBased(MobilizedBody):
         return [self.first_function]
 
     def pack_parameters(self) -> Sequence[float]:
-        axes: list[float] = self.motion.axes.ravel().tolist()
-        return axes
+        return self.motion.axes.ravel().tolist()
 
     def not_finite(self, state: State) -> str | None:
         q = self.get_q_as_vector(state)

@@ -72,8 +72,7 @@ class HasInertia(Kinematics):
         """The mass center ``(3,)`` from the body's origin, in the body's frame; length. Needs INSTANCE."""
         if state.stage_number < INSTANCE or state.token is not self.matter.token:
             state.need_instance(self, "get_body_mass_center_station")
-        c: Array = state.record.com[self.index].copy()
-        return c
+        return state.record.com[self.index].copy()
 
     def get_body_unit_inertia_about_body_origin(self, state: State) -> UnitInertia:
         """Inertia about the body's origin over its mass, in the body's frame; length^2. Needs INSTANCE.

@@ -39,22 +39,19 @@ class Kinematics(Fitting):
         """R_GB, in the record."""
         if not state.valid & POSITIONS or state.token is not self.matter.token:
             state.need_positions(self, asked)
-        R: Array = state.R_GB[self.index]
-        return R
+        return state.R_GB[self.index]
 
     def velocity_in_ground(self, state: State, asked: str) -> Array:
         """V_GB, in the record."""
         if state.valid & KINEMATICS != KINEMATICS or state.token is not self.matter.token:
             state.need_velocities(self, asked)
-        V: Array = state.V_GB[self.index]
-        return V
+        return state.V_GB[self.index]
 
     def acceleration_in_ground(self, state: State, asked: str) -> Array:
         """A_GB, in the record."""
         if state.stage_number < ACCELERATION or state.token is not self.matter.token:
             state.need_accelerations(self, asked)
-        A: Array = state.A_GB[self.index]
-        return A
+        return state.A_GB[self.index]
 
     def get_body_transform(self, state: State) -> Transform:
         """X_GB, the pose of the body's frame in Ground. Needs POSITION.
@@ -93,8 +90,7 @@ class Kinematics(Fitting):
         """
         if not state.valid & POSITIONS or state.token is not self.matter.token:
             state.need_positions(self, "get_body_origin_location")
-        p: Array = state.record.p_GB[self.index].copy()
-        return p
+        return state.record.p_GB[self.index].copy()
 
     def get_mobilizer_transform(self, state: State) -> Transform:
         """X_FM, the pose of M in F, also where the mobilizer is reversed. Needs POSITION."""
@@ -118,8 +114,7 @@ class Kinematics(Fitting):
         """
         if state.valid & KINEMATICS != KINEMATICS or state.token is not self.matter.token:
             state.need_velocities(self, "get_body_velocity")
-        V: Array = state.V_GB[self.index].copy()
-        return V
+        return state.V_GB[self.index].copy()
 
     def get_body_angular_velocity(self, state: State) -> Array:
         """w_GB ``(3,)``, angle/time: the angular velocity of the body in Ground, expressed there. Needs VELOCITY."""
@@ -149,8 +144,7 @@ class Kinematics(Fitting):
         """
         if state.stage_number < ACCELERATION or state.token is not self.matter.token:
             state.need_accelerations(self, "get_body_acceleration")
-        A: Array = state.A_GB[self.index].copy()
-        return A
+        return state.A_GB[self.index].copy()
 
     def get_body_angular_acceleration(self, state: State) -> Array:
         """The angular acceleration ``(3,)`` of the body in Ground, expressed there; angle/time^2. Needs ACCELERATION."""
@@ -174,8 +168,7 @@ class Kinematics(Fitting):
         if not state.valid & POSITIONS or state.token is not self.matter.token:
             state.need_positions(self, "get_h_fm_col")
         at = self.which_coordinate(state.tree.u_slices[self.index], ux, "u")
-        H: Array = state.H_FM[at].copy()
-        return H
+        return state.H_FM[at].copy()
 
     def get_h_col(self, state: State, ux: int) -> Array:
         """Column *ux* of H_PB_G ``(2, 3)``: velocity of B in P a unit of that speed, in Ground. Needs POSITION.
@@ -185,8 +178,7 @@ class Kinematics(Fitting):
         if not state.valid & POSITIONS or state.token is not self.matter.token:
             state.need_positions(self, "get_h_col")
         at = self.which_coordinate(state.tree.u_slices[self.index], ux, "u")
-        H: Array = state.H[at].copy()
-        return H
+        return state.H[at].copy()
 
     # ------------------------------------------------------------------------------------------ relative to another body
 
@@ -263,8 +255,7 @@ class Kinematics(Fitting):
         """
         asked = "find_body_origin_location_in_another_body"
         R_GA, p_GA = self._other(to_body_a).pose_in_ground(state, asked)
-        result: Array = (self.pose_in_ground(state, asked)[1] - p_GA) @ R_GA
-        return result
+        return (self.pose_in_ground(state, asked)[1] - p_GA) @ R_GA
 
     def find_body_velocity_in_another_body(self, state: State, in_body_a: Any) -> Array:
         """V_AB ``(2, 3)``, velocity of this body in A, expressed in A. Needs VELOCITY.
@@ -402,8 +393,7 @@ class Kinematics(Fitting):
         array([ 0.618, -1.338,  0.   ])
         """
         R_GB, p_GB = self.pose_in_ground(state, "find_station_location_in_ground")
-        result: Array = p_GB + stations("station_on_b", station_on_b) @ R_GB.T
-        return result
+        return p_GB + stations("station_on_b", station_on_b) @ R_GB.T
 
     def find_station_location_in_another_body(self, state: State, station_on_b: ArrayLike, to_body_a: Any) -> Array:
         """Location of a station ``(3,)`` of this body, or of each of several ``(n, 3)``, from A's origin, in A. Needs POSITION.
@@ -423,8 +413,7 @@ class Kinematics(Fitting):
 
     def location_in(self, state: State, A: Kinematics, asked: str, p: Array) -> Array:
         (R_GB, p_GB), (R_GA, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
-        result: Array = (p_GB + p @ R_GB.T - p_GA) @ R_GA
-        return result
+        return (p_GB + p @ R_GB.T - p_GA) @ R_GA
 
     def find_station_velocity_in_ground(self, state: State, station_on_b: ArrayLike) -> Array:
         """Velocity of a station ``(3,)``, or of each of several ``(n, 3)``, fixed on the body, in Ground. Needs VELOCITY.
@@ -564,8 +553,7 @@ class Kinematics(Fitting):
         array([ 0.94, -1.72,  0.  ])
         """
         R_GB, p_GB = self.pose_in_ground(state, "find_mass_center_location_in_ground")
-        result: Array = p_GB + R_GB @ state.record.com[self.index]
-        return result
+        return p_GB + R_GB @ state.record.com[self.index]
 
     def find_mass_center_location_in_another_body(self, state: State, to_body_a: Any) -> Array:
         """Location of the body's mass center ``(3,)``, from A's origin, in A; length. Needs POSITION.
@@ -597,8 +585,7 @@ class Kinematics(Fitting):
         array([1.154, 1.277, 0.   ])
         """
         R_GB, p_GB = self.pose_in_ground(state, "find_station_at_ground_point")
-        result: Array = (stations("location_in_g", location_in_g) - p_GB) @ R_GB
-        return result
+        return (stations("location_in_g", location_in_g) - p_GB) @ R_GB
 
     def find_station_at_another_body_station(self, state: State, from_body_a: Any, station_on_a: ArrayLike) -> Array:
         """The station ``(3,)``, or ``(n, 3)``, of this body, in its frame, where a station of A is. Needs POSITION.
@@ -631,8 +618,7 @@ class Kinematics(Fitting):
         """
         A, asked = self._other(from_body_a), "find_station_at_another_body_origin"
         (R_GB, p_GB), (_, p_GA) = self.pose_in_ground(state, asked), A.pose_in_ground(state, asked)
-        result: Array = (p_GA - p_GB) @ R_GB
-        return result
+        return (p_GA - p_GB) @ R_GB
 
     def find_station_at_another_body_mass_center(self, state: State, from_body_a: Any) -> Array:
         """The station ``(3,)`` of this body, in its frame, where A's mass center is. Needs POSITION.
@@ -714,8 +700,7 @@ class Kinematics(Fitting):
         array([-0.644,  0.765,  0.   ])
         """
         R_GB = self.rotation_in_ground(state, "express_vector_in_ground_frame")
-        result: Array = stations("vector_in_b", vector_in_b) @ R_GB.T
-        return result
+        return stations("vector_in_b", vector_in_b) @ R_GB.T
 
     def express_ground_vector_in_body_frame(self, state: State, vector_in_g: ArrayLike) -> Array:
         """A vector ``(3,)``, or several ``(n, 3)``, given in Ground's axes, in the body's. Needs POSITION.
@@ -730,8 +715,7 @@ class Kinematics(Fitting):
         array([0.644, 0.765, 0.   ])
         """
         R_GB = self.rotation_in_ground(state, "express_ground_vector_in_body_frame")
-        result: Array = stations("vector_in_g", vector_in_g) @ R_GB
-        return result
+        return stations("vector_in_g", vector_in_g) @ R_GB
 
     def express_vector_in_another_body_frame(self, state: State, vector_in_b: ArrayLike, in_body_a: Any) -> Array:
         """A vector ``(3,)``, or several ``(n, 3)``, given in this body's axes, in A's. Needs POSITION.
@@ -748,5 +732,4 @@ class Kinematics(Fitting):
         """
         A, asked = self._other(in_body_a), "express_vector_in_another_body_frame"
         R_GB, R_GA = self.rotation_in_ground(state, asked), A.rotation_in_ground(state, asked)
-        result: Array = stations("vector_in_b", vector_in_b) @ R_GB.T @ R_GA
-        return result
+        return stations("vector_in_b", vector_in_b) @ R_GB.T @ R_GA

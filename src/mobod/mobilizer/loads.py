@@ -236,8 +236,7 @@ class Loads(Distances):
 
     def _row(self, state: State, asked: str, body_forces: Array) -> Array:
         nb = state.tree_of(self, asked).nb
-        row: Array = writable("body_forces_in_g", body_forces, (nb, 2, 3))[self.index]
-        return row
+        return writable("body_forces_in_g", body_forces, (nb, 2, 3))[self.index]
 
     def convert_q_force_to_u_force(self, state: State, fq: ArrayLike) -> Array:
         """Generalized forces on this mobilizer's coordinates ``(nq,)`` as forces on its speeds ``(nu,)``: N^T fq.
@@ -257,5 +256,4 @@ class Loads(Distances):
         part = state.tree.q_slices[self.index]
         whole = np.zeros(state.tree.nq)
         self._put(whole, part, fq, "q")
-        result: Array = self.matter.multiply_by_n(state, True, whole)[state.tree.u_slices[self.index]]
-        return result
+        return self.matter.multiply_by_n(state, True, whole)[state.tree.u_slices[self.index]]

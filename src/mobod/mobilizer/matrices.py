@@ -14,8 +14,7 @@ _PLACES_OF_SIX = np.array([[0, 3, 4], [3, 1, 5], [4, 5, 2]])
 
 def full(six: Sequence[float] | Array) -> Array:
     """3 x 3 from xx yy zz xy xz yz."""
-    matrix: Array = np.asarray(six)[_PLACES_OF_SIX]
-    return matrix
+    return np.asarray(six)[_PLACES_OF_SIX]
 
 
 def cross_by(w: Array) -> Array:

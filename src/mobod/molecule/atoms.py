@@ -78,8 +78,7 @@ class Atoms:
 
 def element_of(name: str) -> str:
     """The element of an atom by its name, as those of amino acids are named."""
-    letters = name.lstrip("0123456789")
-    return letters[:1].upper()
+    return name.lstrip("0123456789")[:1].upper()
 
 
 def read_pdb(path: str | os.PathLike[str], *, leave_out: Sequence[str] = ("HOH", "WAT")) -> Atoms:

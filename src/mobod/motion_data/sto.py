@@ -282,8 +282,7 @@ def _text(rows: Array) -> str:
     try:
         import orjson  # an extra: it writes numbers ten times as fast as Python
     except ImportError:
-        whole = repr(rows.tolist())
-        return whole[2:-2].replace("], [", "\n").replace(", ", "\t")
+        return repr(rows.tolist())[2:-2].replace("], [", "\n").replace(", ", "\t")
     if not np.isfinite(rows).all():  # which JSON has no words for
         return "\n".join("\t".join(map(repr, row)) for row in rows.tolist())
     whole = orjson.dumps(np.ascontiguousarray(rows), option=orjson.OPT_SERIALIZE_NUMPY).decode()

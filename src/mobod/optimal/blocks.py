@@ -237,8 +237,7 @@ class Orientation(Block):
         self.low = self.high = np.zeros(3)
 
     def value(self) -> Array:
-        found: Array = self._across @ self._part.y[self.node, self.of_q]
-        return found
+        return self._across @ self._part.y[self.node, self.of_q]
 
     def places(self) -> list[tuple[Any, Any]]:
         return _dense(np.arange(3), self.columns)

@@ -205,8 +205,7 @@ class Part:
         k = len(self.ends_columns())
 
         def gradient(change: Array) -> Array:
-            found: Array = weights @ function.with_derivatives(self.ends_given(change)[0], 1, k)[1][:, :, 0]
-            return found
+            return weights @ function.with_derivatives(self.ends_given(change)[0], 1, k)[1][:, :, 0]
 
         return differences_of(gradient, np.full(k, STEP))
 

@@ -59,8 +59,7 @@ def _errors(part: Part, steps: int) -> Array:
             k4 = rates(x + step * k3, a + 1.0 / steps)
             x += step / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         off = np.abs(x - part.y[mesh.nodes[:, -1], :nx]) / np.maximum(1.0, np.abs(part.y[:, :nx]).max(axis=0))
-    found: Array = np.nan_to_num(off.max(axis=1, initial=0.0), nan=np.inf)
-    return found
+    return np.nan_to_num(off.max(axis=1, initial=0.0), nan=np.inf)
 
 
 def refined(mesh: Mesh, errors: Array, accuracy: float) -> Mesh:

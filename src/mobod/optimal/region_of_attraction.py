@@ -241,8 +241,7 @@ def _in_ellipsoid(rng: Any, P: Array, level: float, n: int) -> Array:
     k = len(P)
     ball = rng.normal(size=(n, k))
     ball *= (rng.uniform(size=(n, 1)) ** (1.0 / k)) / np.linalg.norm(ball, axis=1, keepdims=True)
-    found: Array = np.sqrt(level) * np.linalg.solve(np.linalg.cholesky(P).T, ball.T).T
-    return found
+    return np.sqrt(level) * np.linalg.solve(np.linalg.cholesky(P).T, ball.T).T
 
 
 def _begin(system: Any, state: State, regulator: Regulator, places: list[int], deviations: Array) -> Ensemble:

@@ -39,8 +39,7 @@ class Scheme:
     def interpolate(self, values: Array, at: Array) -> Array:
         """Controls ``(..., k, m)`` at fractions *at* ``(k,)`` of intervals, of those at their points ``(..., s + 1, m)``."""
         first = 0 if self.has_first else 1
-        found: Array = lagrange(self.points[first:], at) @ values[..., first:, :]
-        return found
+        return lagrange(self.points[first:], at) @ values[..., first:, :]
 
 
 def lagrange(points: Array, at: Array) -> Array:

@@ -75,8 +75,7 @@ def _dense(program: Transcription, whole: Any, free: Any) -> list[dict[str, Any]
 
     def slopes(x: Array) -> Array:
         v = whole(x)
-        found: Array = program.jacobian_pattern.matrix(program.jacobian(v)).toarray()[: program.m, free]
-        return found
+        return program.jacobian_pattern.matrix(program.jacobian(v)).toarray()[: program.m, free]
 
     made = []
     for kind, rows, sign, origin in (("eq", equal, 1.0, "g_low"), ("ineq", low, 1.0, "g_low"), ("ineq", high, -1.0, "g_high")):

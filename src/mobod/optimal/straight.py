@@ -56,8 +56,7 @@ def _turning(first: Array, last: Array, times: Array) -> Array:
     angle = times[:, None] * np.arctan2(sine, float(last @ first))
     # where it is the same orientation: no turn, or a whole one about some axis
     across = across / sine if sine > 1e-6 else np.linalg.svd(first[None])[2][1]
-    found: Array = np.cos(angle) * first + np.sin(angle) * across
-    return found
+    return np.cos(angle) * first + np.sin(angle) * across
 
 
 def _close(part: Part, y: Array, held: Any) -> None:

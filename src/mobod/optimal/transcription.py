@@ -98,8 +98,7 @@ class Transcription:
 
     def cost(self, v: Array) -> float:
         """The sum of costs."""
-        found: float = self._once(v, "cost", lambda: float(sum(part.cost() for part in self.parts)))
-        return found
+        return self._once(v, "cost", lambda: float(sum(part.cost() for part in self.parts)))
 
     def gradient(self, v: Array) -> Array:
         """Its derivatives."""
@@ -110,15 +109,11 @@ class Transcription:
                 part.add_gradient(found)
             return found
 
-        found: Array = self._once(v, "gradient", make)
-        return found
+        return self._once(v, "gradient", make)
 
     def constraints(self, v: Array) -> Array:
         """Values g of the equations."""
-        found: Array = self._once(
-            v, "constraints", lambda: np.concatenate([np.zeros(0), *(block.value() for block in self.blocks)])
-        )
-        return found
+        return self._once(v, "constraints", lambda: np.concatenate([np.zeros(0), *(block.value() for block in self.blocks)]))
 
     def jacobian(self, v: Array) -> Array:
         """Entries of their derivatives, in the order of `jacobian_pattern`."""
@@ -126,8 +121,7 @@ class Transcription:
         def make() -> Array:
             return self.jacobian_pattern.entries([one for block in self.blocks for one in block.derivatives()])
 
-        found: Array = self._once(v, "jacobian", make)
-        return found
+        return self._once(v, "jacobian", make)
 
     def hessian(self, v: Array, factor: float, multipliers: Array) -> Array:
         """Entries of the second derivatives of factor times the cost, plus multipliers times g, above the diagonal."""

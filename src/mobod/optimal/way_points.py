@@ -291,8 +291,7 @@ def _lines(k: Array, c: Array, bound: Array, step: float, reach: float) -> tuple
     k, c, bound = k[used], c[used], bound[used]
     lines = -c / k, bound / np.abs(k)
     low = np.array([[*lines[0], -1.0 / step], [*(-lines[1]), 0.0]])
-    high = np.array([[*lines[0], -1.0 / step], [*lines[1], reach / step]])
-    return low, high
+    return low, np.array([[*lines[0], -1.0 / step], [*lines[1], reach / step]])
 
 
 def _largest(low: Array, high: Array) -> float:

@@ -457,8 +457,7 @@ def _salvaged(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, A
         if np.isnan(time).any():
             rows = int(np.argmax(np.isnan(time)))
         whole = {name: np.zeros((rows, *about["shapes"][name])) if array is None else array for name, array in found.items()}
-        columns = part_of(whole, 0, rows)
-        return columns, about
+        return part_of(whole, 0, rows), about
     except Exception as error:
         raise ModelError(f"nothing can be read from {path}: {error}") from error
     finally:

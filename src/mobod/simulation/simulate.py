@@ -418,8 +418,7 @@ def integrator_named(name: str) -> type[Integrator]:
     kinds = {kind: getattr(integrators, kind) for kind in dir(integrators) if kind != "Integrator"}
     if name not in kinds:
         raise ValueError(f"there is no integrator {name!r}; there are {', '.join(kinds)}")
-    found: type[Integrator] = kinds[name]
-    return found
+    return kinds[name]
 
 
 def report_times(begin: float, time: float, interval: float, final: float | None, in_memory: int) -> npt.NDArray[np.float64]:
@@ -511,8 +510,7 @@ def _resumed(
         if len(times) < len(then) or not np.allclose(times[: len(then)], then, rtol=0.0, atol=1e-9 * (times[-1] - times[0])):
             raise CheckpointError(f"{checkpoint} is of a run that reports at other times{other}; see report_interval")
 
-    kept: dict[str, Any] = load_checkpoint(checkpoint, stepper, check, anyway)
-    return kept
+    return load_checkpoint(checkpoint, stepper, check, anyway)
 
 
 def _statistics(run: Run) -> dict[str, Any]:

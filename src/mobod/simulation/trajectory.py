@@ -432,8 +432,7 @@ class Trajectory(Sealed):
         names = np.array(self.surface_names, dtype=object)
         columns["name1"], columns["name2"] = names[table["surface1"]], names[table["surface2"]]
         columns["normal_force"], columns["friction_force"] = contact_table.loads(table)
-        frame: pd.DataFrame = pandas.DataFrame(columns)
-        return frame
+        return pandas.DataFrame(columns)
 
     @property
     def surface_names(self) -> tuple[str, ...]:

@@ -107,8 +107,7 @@ class StateAccess(SlotAccess):
                 f"discrete variable {dx} of {self!r} does not update itself; "
                 "allocate it with allocate_auto_update_discrete_variable"
             )
-        update: int = variable.update
-        return update
+        return variable.update
 
     def get_discrete_var_update_value(self, state: State, dx: int) -> Any:
         """A variable's next value, the stored object; `StageError` where it is out of date."""

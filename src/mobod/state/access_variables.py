@@ -143,8 +143,7 @@ class VariableAccess(Allocation):
         index = index_in(self, state, asked)
         if state.stage_number < Stage.MODEL:
             state.refuse_model(asked)
-        places = state.variable_places()[name]
-        return places[index]
+        return state.variable_places()[name][index]
 
     def __part(self, state: State, asked: str, name: str, whole: Array, needed: Stage = Stage.MODEL) -> Array:
         start, n = self.__place(state, asked, name)

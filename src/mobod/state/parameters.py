@@ -85,8 +85,7 @@ class Parametrized(Sealed):
         """Its numbers as they are in the state, a view; to *change* them takes the state to MODEL at most."""
         field, first, n = self.number_place(state, asked)
         whole = state.own_field(field) if change else state.field(field)
-        numbers: Array = whole[first : first + n, 0]
-        return numbers
+        return whole[first : first + n, 0]
 
     @classmethod
     def declared(cls, name: str | None, /, **given: Any) -> list[float]:
@@ -394,8 +393,7 @@ def _listed(check: Callable[[str, Any], Any]) -> Callable[[str, Any], list[float
             three: list[float] = value.tolist()
             if isfinite(three[0]) and isfinite(three[1]) and isfinite(three[2]):
                 return three
-        numbers: list[float] = check(what, value).tolist()
-        return numbers
+        return check(what, value).tolist()
 
     plain = check is checks.vector
     listed.__doc__, vars(listed)["__wrapped__"] = check.__doc__, check
@@ -407,8 +405,7 @@ def _twelve(what: str, value: Any) -> list[float]:
 
 
 def _nine(what: str, value: Any) -> list[float]:
-    numbers: list[float] = np.asarray(frames.rotation(what, value)).ravel().tolist()
-    return numbers
+    return np.asarray(frames.rotation(what, value)).ravel().tolist()
 
 
 _twelve.__doc__, _nine.__doc__ = frames.frame.__doc__, frames.rotation.__doc__

@@ -199,9 +199,7 @@ class Ring:
                 "a function of tables has no formula; take one of mobod.function without pieces, or mobod.export_c"
             )
         parts = [self.expression(dict(one), inputs) for one in operands]
-        if operation == "inverse":
-            return 1 / parts[0]
-        return applied(sympy, operation, parts)
+        return 1 / parts[0] if operation == "inverse" else applied(sympy, operation, parts)
 
 
 _TOO_LARGE = (

@@ -391,8 +391,7 @@ class Variations:
 
     def dq(self, state: State, displacements: Array) -> Array:
         """Changes of q of displacements ``(nv,)`` or ``(nv, n)``; those of speeds alone will do."""
-        found: Array = self.changes(state)[0][:, : len(displacements)] @ displacements
-        return found
+        return self.changes(state)[0][:, : len(displacements)] @ displacements
 
     def tangent(self, state: State, S: Array) -> Array:
         """(Displacements, u, z, and so on) of changes of y ``(ny, n)``."""
@@ -600,8 +599,7 @@ def _held_places(controllers: list[tuple[int, Any]], size: int) -> Array:
     """Where in `control_memory`, of so many numbers, there is what controllers hold."""
     ends = [*(force.first_memory for _, force in controllers[1:]), size]
     runs = [np.arange(one.first_memory + sampling.EFFORTS, end) for (_, one), end in zip(controllers, ends, strict=False)]
-    found: Array = np.concatenate(runs) if runs else np.zeros(0, np.int64)
-    return found
+    return np.concatenate(runs) if runs else np.zeros(0, np.int64)
 
 
 def _inverse(square: Array) -> Array:

@@ -40,8 +40,7 @@ class Constrained(TreeDynamics):
         if hasattr(constraint, "get_constraint_index"):
             if constraint.get_matter_subsystem() is not self:
                 raise TopologyError(f"{constraint!r} is a constraint of another system")
-            found: Constraint = constraint
-            return found
+            return constraint
         return self.get_constraint(constraint)
 
     def get_constraint(self, index: int | str) -> Constraint:
@@ -125,8 +124,7 @@ class Constrained(TreeDynamics):
     def position_errors(self, state: State) -> Array:
         """In the order of multipliers, of a state known to have positions."""
         rows = self.rows_in_use(state)[: self.num_equations(state)[0]]
-        errors: Array = state.record.position_error[rows, 0]
-        return errors
+        return state.record.position_error[rows, 0]
 
     def velocity_errors(self, state: State) -> Array:
         """By the kernels' rows."""
@@ -147,8 +145,7 @@ class Constrained(TreeDynamics):
         M udot + G^T lambda + (forces of the velocities) = f: the forces that constraints exert are -G^T lambda.
         """
         self.accelerations(state, "get_constraint_multipliers")
-        multipliers: Array = state.record.multiplier[self.rows_in_use(state), 0]
-        return multipliers
+        return state.record.multiplier[self.rows_in_use(state), 0]
 
     def calc_constraint_acceleration_errors(self, state: State, known_udot: ArrayLike | None = None) -> Array:
         """Errors ``(m,)`` of all equations at the level of accelerations if udot were *known_udot*: G udot - b.
@@ -256,8 +253,7 @@ class Constrained(TreeDynamics):
         (3, 3)
         """
         self.velocities(state, "calc_g")
-        G: Array = self.explicit_g(state)[self.rows_in_use(state)]
-        return G
+        return self.explicit_g(state)[self.rows_in_use(state)]
 
     def multiply_by_g_transpose(self, state: State, lambda_: ArrayLike) -> Array:
         """G^T lambda ``(nu,)``: the generalized forces that multipliers stand for. Needs VELOCITY.
@@ -323,8 +319,7 @@ class Constrained(TreeDynamics):
         (3, 3)
         """
         self.positions(state, "calc_p")
-        P: Array = self.explicit_g(state)[self._position_rows(state)]
-        return P
+        return self.explicit_g(state)[self._position_rows(state)]
 
     def calc_pt(self, state: State) -> Array:
         """The transpose of P ``(nu, mp)``, made from forces on the bodies. Needs POSITION.
@@ -378,8 +373,7 @@ class Constrained(TreeDynamics):
         (3, 3)
         """
         self.positions(state, "calc_pq")
-        Pq: Array = self._coordinate_rows(state)[self._position_rows(state)]
-        return Pq
+        return self._coordinate_rows(state)[self._position_rows(state)]
 
     def calc_pq_transpose(self, state: State) -> Array:
         """The transpose of Pq ``(nq, mp)``. Needs POSITION.
@@ -412,8 +406,7 @@ class Constrained(TreeDynamics):
         vector = np.zeros(Pq.shape[1]) if qlike is None or np.size(qlike) == 0 else numbers("qlike", qlike)
         if vector.shape != (Pq.shape[1],):
             raise ValueError(f"qlike has shape ({Pq.shape[1]},), got {vector.shape}")
-        product: Array = Pq @ vector
-        return product
+        return Pq @ vector
 
     def calc_bias_for_multiply_by_pq(self, state: State) -> Array:
         """The partial derivatives of position errors by time ``(mp,)``. Needs POSITION.
@@ -427,8 +420,7 @@ class Constrained(TreeDynamics):
         (3,)
         """
         self.positions(state, "calc_bias_for_multiply_by_pq")
-        bias: Array = state.record.velocity_offset[self._position_rows(state), 0]
-        return bias
+        return state.record.velocity_offset[self._position_rows(state), 0]
 
     def multiply_by_pq_transpose(self, state: State, lambdap: ArrayLike | None) -> Array:
         """The transpose of Pq times multipliers of position equations ``(mp,)``: ``(nq,)``. Needs POSITION.
@@ -447,8 +439,7 @@ class Constrained(TreeDynamics):
         vector = np.zeros(len(Pq)) if lambdap is None or np.size(lambdap) == 0 else numbers("lambdap", lambdap)
         if vector.shape != (len(Pq),):
             raise ValueError(f"lambdap has shape ({len(Pq)},), got {vector.shape}")
-        product: Array = Pq.T @ vector
-        return product
+        return Pq.T @ vector
 
     # ------------------------------------------------------------------------------------------ solutions
 

@@ -72,8 +72,7 @@ class Inertias(Momentum):
         """Acceleration ``(2, 3)`` of the body if udot were zero, in Ground: its row of Jdot u. Needs VELOCITY."""
         b = self.find_body(mobod).index
         self.velocities(state, "get_total_coriolis_acceleration")
-        a: Array = state.record.coriolis[b].reshape(2, 3).copy()
-        return a
+        return state.record.coriolis[b].reshape(2, 3).copy()
 
     def get_mobilizer_coriolis_acceleration(self, state: State, mobod: Any) -> Array:
         """The body's own part ``(2, 3)`` of its total Coriolis acceleration, beyond its parent's. Needs VELOCITY.
@@ -111,8 +110,7 @@ class Inertias(Momentum):
         """
         b = self.find_body(mobod).index
         self.velocities(state, "get_total_centrifugal_forces")
-        F: Array = state.record.centrifugal[b].reshape(2, 3).copy()
-        return F
+        return state.record.centrifugal[b].reshape(2, 3).copy()
 
     def get_mobilizer_centrifugal_forces(self, state: State, mobod: Any) -> Array:
         """P a + b ``(2, 3)``, with the articulated inertia and the mobilizer's own Coriolis acceleration. Deprecated.

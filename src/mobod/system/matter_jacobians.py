@@ -91,8 +91,7 @@ class Jacobians(Coordinates):
         (3, 2, 3)
         """
         self.velocities(state, "calc_bias_for_system_jacobian")
-        bias: Array = state.record.coriolis.reshape(-1, 2, 3).copy()
-        return bias
+        return state.record.coriolis.reshape(-1, 2, 3).copy()
 
     def multiply_by_station_jacobian(self, state: State, on_body_b: Any, station_p_in_b: ArrayLike, u: ArrayLike) -> Array:
         """Velocities of stations that speeds *u* would give, in Ground. Needs POSITION.

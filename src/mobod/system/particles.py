@@ -111,8 +111,7 @@ class ParticleSubsystem(Subsystem):
 
     def get_all_particle_masses(self, state: State) -> Array:
         """Masses ``(np,)`` in this state. Needs INSTANCE."""
-        mass: Array = self._particle_state(state, "get_all_particle_masses", Stage.INSTANCE).particle_mass[:, 0].copy()
-        return mass
+        return self._particle_state(state, "get_all_particle_masses", Stage.INSTANCE).particle_mass[:, 0].copy()
 
     @of_each(_masses_of_each)
     def set_all_particle_masses(self, state: State, masses: ArrayLike) -> None:
@@ -135,8 +134,7 @@ class ParticleSubsystem(Subsystem):
         `System.realize` raises `ModelError` where a mass that was written is not positive.
         """
         self._particle_state(state, "upd_all_particle_masses", Stage.MODEL)
-        mass: Array = state.own_field("particle_mass")[:, 0]
-        return mass
+        return state.own_field("particle_mass")[:, 0]
 
     def check_particle_masses(self, state: State) -> None:
         """Raise an error if a mass written into a view is not positive and finite."""
@@ -214,8 +212,7 @@ class ParticleSubsystem(Subsystem):
 
     def _one(self, column: Array, p: int) -> Array:
         """The row of one particle in a column of a record."""
-        row: Array = column.reshape(-1, 3)[self.particle(p)]
-        return row
+        return column.reshape(-1, 3)[self.particle(p)]
 
     def _copy(self, state: State, asked: str, name: str, stage: Stage) -> Array:
         column: Array = getattr(self._particle_state(state, asked, stage), name)

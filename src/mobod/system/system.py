@@ -231,20 +231,17 @@ class MultibodySystem(Differentiable):
         `force.Force.calc_force_contribution` for single elements.
         """
         self._need_dynamics(state, "get_rigid_body_forces")
-        F: Array = state.record.body_forces.reshape(-1, 2, 3).copy()
-        return F
+        return state.record.body_forces.reshape(-1, 2, 3).copy()
 
     def get_mobility_forces(self, state: State) -> Array:
         """Applied generalized forces ``(nu,)``. Needs DYNAMICS."""
         self._need_dynamics(state, "get_mobility_forces")
-        f: Array = state.record.mobility_forces[:, 0].copy()
-        return f
+        return state.record.mobility_forces[:, 0].copy()
 
     def get_particle_forces(self, state: State) -> Array:
         """Applied forces on the particles ``(np, 3)``, in Ground. Needs DYNAMICS."""
         self._need_dynamics(state, "get_particle_forces")
-        f: Array = state.record.particle_forces.reshape(-1, 3).copy()
-        return f
+        return state.record.particle_forces.reshape(-1, 3).copy()
 
     def _need_dynamics(self, state: State, asked: str) -> None:
         state.check_owner(self, asked)

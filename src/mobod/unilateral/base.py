@@ -282,9 +282,7 @@ class UnilateralContact(Sealed):
         `integrator.TimeStepping` enables none: its forces are impulses of steps, see its ``get_contact_impulses()``.
         """
         one = self._which_enabled(state)
-        if one is None:
-            return 0.0
-        return -self._sign * float(one.get_multipliers_as_vector(state)[0])
+        return 0.0 if one is None else -self._sign * float(one.get_multipliers_as_vector(state)[0])
 
     def calc_friction_force(self, state: State) -> Array:
         """Friction ``(2,)`` on the second body, along x and y of the contact frame. Needs ACCELERATION."""
@@ -411,8 +409,7 @@ class UnilateralContact(Sealed):
     def where_to_display(self, state: State) -> Array:
         """A point in Ground ``(3,)`` where it is. Needs POSITION."""
         body = self.normal.constrained_bodies[-1] if self.normal.constrained_bodies else self.normal.constrained_mobilizers[0]
-        point: Array = np.array(body.get_body_transform(state).p)
-        return point
+        return np.array(body.get_body_transform(state).p)
 
 
 #: The key of directions of slip among a state's discrete variables.

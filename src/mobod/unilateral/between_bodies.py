@@ -75,8 +75,7 @@ class BetweenBodies(UnilateralContact):
     def find_force_on_second_body_in_g(self, state: State) -> Array:
         """Normal force and friction on the second body, at the contact point, in Ground ``(3,)``. Needs ACCELERATION."""
         frame = np.asarray(self.find_contact_frame_in_g(state).R)
-        force: Array = frame @ np.append(self.calc_friction_force(state), self.calc_normal_force(state))
-        return force
+        return frame @ np.append(self.calc_friction_force(state), self.calc_normal_force(state))
 
     def where_to_display(self, state: State) -> Array:
         return np.array(self.find_contact_frame_in_g(state).p)
@@ -95,5 +94,4 @@ def plane_frame(normal: npt.ArrayLike, height: Any) -> Transform:
 
 def frame_of_plane(body: MobilizedBody, frame: Transform, state: State) -> Array:
     """The axes of a plane's frame in Ground, as columns."""
-    axes: Array = np.asarray(body.get_body_transform(state).R) @ np.asarray(frame.R)
-    return axes
+    return np.asarray(body.get_body_transform(state).R) @ np.asarray(frame.R)

@@ -275,8 +275,7 @@ class Problem:
             )
         for k in blocks:
             gamma[starts[k] : starts[k + 1]] = own[starts[k] : starts[k + 1]]
-        velocities: Array = b + self.W @ gamma
-        return velocities
+        return b + self.W @ gamma
 
     def _name_of(self, block: int) -> str:
         """The name of a block's contact, friction or constraint."""

@@ -82,5 +82,4 @@ class Rope(UnilateralContact):
         first, second = self.normal.constrained_bodies
         a = first.find_station_location_in_ground(state, self.normal.get_station1(state))
         b = second.find_station_location_in_ground(state, self.normal.get_station2(state))
-        middle: Array = 0.5 * (a + b)
-        return middle
+        return 0.5 * (a + b)

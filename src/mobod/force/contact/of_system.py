@@ -30,6 +30,5 @@ def find_contacts(system: MultibodySystem) -> CompliantContactSubsystem | None:
     for i in range(system.get_num_subsystems()):
         one: Any = system.get_subsystem(i)
         if hasattr(type(one), "get_contacts"):
-            found: CompliantContactSubsystem = one
-            return found
+            return one
     return None

@@ -191,8 +191,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         return placed
 
     def _rigid_pairs(self) -> set[frozenset[tuple[int, int]]]:
-        pairs: set[frozenset[tuple[int, int]]] = self.get_system().get_matter_subsystem().rigid_pairs
-        return pairs
+        return self.get_system().get_matter_subsystem().rigid_pairs
 
     def _refuse_after_rigid(self, asked: str) -> None:
         if self._rigid_pairs():

@@ -35,5 +35,4 @@ def make_task(name: str) -> Task:
         raise TypeError(f"a task is named by a str, one of {', '.join(TASKS)}; got {name!r}")
     if name not in TASKS:
         raise ValueError(f"there is no task {name!r}; {suggest(name, list(TASKS))}")
-    task: Task = importlib.import_module(f"{__name__}.{name}").TASK
-    return task
+    return importlib.import_module(f"{__name__}.{name}").TASK

@@ -33,8 +33,7 @@ def build() -> tuple[Any, ...]:
     q = state.q.copy()
     q[:7] = HOME
     state.q = q
-    hand = model.bodies[HAND]
-    return model.system, state, [(hand, (0.0, 0.0, 0.0))]
+    return model.system, state, [(model.bodies[HAND], (0.0, 0.0, 0.0))]
 
 
 def start(random: Any, q: Any, u: Any, goal: Any) -> None:

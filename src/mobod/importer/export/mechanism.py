@@ -396,8 +396,7 @@ def write_file(model: Any, path: Any, suffix: str, what: str, make_writer: Calla
         raise ModelError(f"there is nothing to write to a {what} file: the system has no bodies")
     writer = make_writer(found)
     file.write_text(writer.write(), encoding="utf-8")
-    notes: list[str] = writer.notes
-    return notes
+    return writer.notes
 
 
 def show(numbers: Any) -> str:

@@ -134,15 +134,13 @@ def _placed(R: Array, p: Array) -> Transform:
 def _turn(axis: Array, angle: float) -> Array:
     x, y, z = axis
     K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    R: Array = np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * (K @ K)
-    return R
+    return np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * (K @ K)
 
 
 def _seen_from(X: Transform, velocities: Array) -> Array:
     """Spatial velocities in a frame, as columns, expressed in another one at its origin; X is the pose of the former."""
     w = X.R.matrix @ velocities[:3]
-    moved: Array = np.vstack([w, X.R.matrix @ velocities[3:] + np.cross(np.array(X.p), w, axisa=0, axisb=0, axisc=0)])
-    return moved
+    return np.vstack([w, X.R.matrix @ velocities[3:] + np.cross(np.array(X.p), w, axisa=0, axisb=0, axisc=0)])
 
 
 def _intersection(a: Array, b: Array) -> Array:
@@ -153,8 +151,7 @@ def _intersection(a: Array, b: Array) -> Array:
         return b
     beyond = np.vstack([np.eye(6) - a @ a.T, np.eye(6) - b @ b.T])
     _, sizes, rows = np.linalg.svd(beyond)
-    common: Array = rows[sizes <= _SMALL].T
-    return common
+    return rows[sizes <= _SMALL].T
 
 
 def _orthonormal(columns: Array) -> Array:

@@ -119,8 +119,7 @@ def shape_of(
                 if np.prod(scale) < 0.0:  # a mirror turns the mesh inside out
                     faces = faces[:, ::-1]
                 kind: Any = getattr(contact, "TriangleMesh")  # noqa: B009
-                shape: contact.Shape = kind(vertices, faces)
-                return shape
+                return kind(vertices, faces)
             except (ImportError, OSError, ValueError, AttributeError) as error:
                 note(f"{where} is left out: {filename!r} cannot be used: {error}")
                 return None

@@ -104,9 +104,7 @@ def _prescribed(build: Building, item: Item) -> Controls:
 
 def _of_time(one: Function) -> Function:
     size = one.get_argument_size()
-    if size == 0:
-        return function.Constant(float(one.calc_value([])), 1)
-    return one
+    return function.Constant(float(one.calc_value([])), 1) if size == 0 else one
 
 
 def _of_set(build: Building, item: Item) -> Controls:

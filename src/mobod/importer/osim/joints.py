@@ -216,8 +216,7 @@ def _function_of(joint: Item, axis: Axis, place: dict[str, int]) -> tuple[Functi
         return (function.Linear([*[0.0] * len(places), value]), places) if places else (function.Constant(value, 0), [])
     size = made.get_argument_size()
     if not places:
-        value = float(made.calc_value(np.zeros(size)))
-        return function.Constant(value, 0), []
+        return function.Constant(float(made.calc_value(np.zeros(size))), 0), []
     if size > len(places):
         axis.function.refuse(
             f"{axis.function.tag} takes {size} coordinates; its axis of joint {joint.name!r} has {len(places)}: "

@@ -378,8 +378,7 @@ def with_loads(model: Model, path: str | os.PathLike[str]) -> Model:
         raise ModelError(
             f"the model {model.name!r} was read with external loads; load it without, or give no external_loads here"
         )
-    changed = model_of_document(model, _document(model), external_loads=path)
-    return changed
+    return model_of_document(model, _document(model), external_loads=path)
 
 
 def _descendants(element: Element) -> Iterable[Element]:
@@ -431,8 +430,7 @@ def _document(model: Model) -> Element:
 
 
 def _forces(document: Element) -> Element:
-    held = _child(document, "ForceSet", {"name": "forceset"})
-    return _child(held, "objects", {})
+    return _child(_child(document, "ForceSet", {"name": "forceset"}), "objects", {})
 
 
 def _lists(document: Element) -> list[Element]:

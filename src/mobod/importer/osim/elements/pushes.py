@@ -255,5 +255,4 @@ class PrescribedForce(Force):
     def calc_torque(self, state: State) -> Array:
         """The torque, in Ground."""
         values = np.array([one.calc_value([state.time]) for one, _ in self.used_functions[6:9]])
-        turned: Array = state.R_GB[self.default_integers[1]] @ np.array(self.default_numbers[:9]).reshape(3, 3) @ values
-        return turned
+        return state.R_GB[self.default_integers[1]] @ np.array(self.default_numbers[:9]).reshape(3, 3) @ values
