@@ -7,6 +7,7 @@ from types import ModuleType
 import pytest
 
 import mobod as mb
+from mobod.value import attributes
 
 validate = pytest.importorskip("numpydoc.validate", reason="numpydoc comes with the extra docs")
 
@@ -16,7 +17,7 @@ OTHERS = {
     "EX01": "classes, functions and operators have examples, see test_pages_of_reference.py; accessors are in those",
     "GL08": "a hook that a class takes over is described in its base",
     "PR03": "parameters that are alike stand together: body1, body2",
-    "PR04": "what all kinds of a room take is described in their base",
+    "PR04": "a type that another parameter has said, or none but an object's of the package, needs no saying again",
     "PR07": "state : State says it all",
     "PR08": "a sentence may begin with a symbol",
     "RT01": "where there is one sentence, it says what is returned",
@@ -73,3 +74,15 @@ def test_docstrings_follow_numpydoc():
                 continue  # PR01: one sentence names what it takes; a list of parameters is complete
             wrong.append(f"{name}: {code} {message}")
     assert wrong == []
+
+
+@pytest.mark.parametrize("room", ["constraint", "force", "measure", "mobilizer"])
+def test_kinds_say_what_all_their_parameters_are(room):
+    """What all kinds of a room take is written once, in their base; `help` has it of each."""
+    kinds = [one for one in vars(getattr(mb, room)).values() if inspect.isclass(one)]
+    listed = [kind for kind in kinds if "Parameters\n" in (kind.__doc__ or "") and issubclass(kind, attributes.Sealed)]
+    assert len(listed) > 5
+    for kind in listed:
+        said = attributes._entries_of(attributes._PARAMETERS.search(kind.__doc__))
+        for name in attributes.keywords_of(kind.__init__) - {"self"}:
+            assert name in said and not re.search(r"\n *(See|As (for|of) every) [^\n]*\n$", said[name]), (kind, name)

@@ -91,8 +91,6 @@ class Ball(Equations):
         Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     station1, station2 : (3,) array_like
         The points, from each body's origin and in its frame; length.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

@@ -38,8 +38,6 @@ class ConstantAcceleration(OfOneSpeed):
         Which of its speeds, from 0.
     value : float
         What its udot is; angle/time^2 or length/time^2.
-    disabled_by_default, name
-        See `Constraint`.
 
     Examples
     --------

@@ -81,8 +81,6 @@ class ConstantAngle(OneEquation):
     angle : float
         The angle between them, from 0 to pi. At both ends the equation's derivative vanishes, and no torque can keep it: that
         two axes stay parallel takes two equations.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

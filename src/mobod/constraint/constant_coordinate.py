@@ -43,8 +43,6 @@ class ConstantCoordinate(OfOneValue):
         quaternion, or three angles.
     value : float
         What it is held at; angle or length.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

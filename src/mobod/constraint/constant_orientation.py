@@ -39,8 +39,6 @@ class ConstantOrientation(Equations):
         Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     base_rotation, follower_rotation : Rotation
         The rotations, each in its body's frame.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

@@ -41,8 +41,6 @@ class ConstantSpeed(OfOneSpeed):
         Which of its speeds, from 0.
     value : float
         What it is held at; angle/time or length/time.
-    disabled_by_default, name
-        See `Constraint`.
 
     Examples
     --------

@@ -67,8 +67,8 @@ class CoordinateCoupler(OnePosition):
 
     Parameters
     ----------
-    matter, disabled_by_default, name
-        See `Constraint`.
+    matter : SimbodyMatterSubsystem
+        What it joins.
     function : Function
         Of as many arguments as coordinates are listed, with second derivatives.
     coordinate_mobods : sequence of MobilizedBody

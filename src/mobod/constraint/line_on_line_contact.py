@@ -125,8 +125,6 @@ class LineOnLineContact(_contact.Contact):
         Half the edges' lengths, positive. For drawing only: the lines have no ends.
     enforce_rolling : bool
         Whether slip is forbidden.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

@@ -85,8 +85,6 @@ class NoSlip1D(BetweenBodies, OneVelocity):
         The two bodies, one of which may be Ground. One of the three has to be given as an object.
     rate_of_error : bool
         Whether the acceleration error is the rate of the velocity error, as it has to be where the direction leans.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

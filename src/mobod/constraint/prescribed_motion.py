@@ -40,8 +40,8 @@ class PrescribedMotion(OfTime, OnePosition):
 
     Parameters
     ----------
-    matter, disabled_by_default, name
-        See `Constraint`.
+    matter : SimbodyMatterSubsystem
+        What it joins.
     function : Function
         Of time, with second derivatives; its value is what the coordinate is.
     mobod : MobilizedBody

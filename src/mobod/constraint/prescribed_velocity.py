@@ -39,8 +39,8 @@ class PrescribedVelocity(OfTime, OneVelocity):
 
     Parameters
     ----------
-    matter, disabled_by_default, name
-        See `Constraint`.
+    matter : SimbodyMatterSubsystem
+        What it joins.
     function : Function
         Of time, with first derivatives; its value is what the speed is.
     mobod : MobilizedBody

@@ -89,8 +89,6 @@ class Rod(OneEquation):
         The points, from each body's origin and in its frame; length.
     length : float
         Their distance, positive; length.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

@@ -64,8 +64,8 @@ class SpeedCoupler(OneVelocity):
 
     Parameters
     ----------
-    matter, disabled_by_default, name
-        See `Constraint`.
+    matter : SimbodyMatterSubsystem
+        What it joins.
     function : Function
         Its arguments are the speeds that are listed, and then the coordinates.
     speed_mobods : sequence of MobilizedBody

@@ -78,8 +78,6 @@ class SphereOnPlaneContact(_contact.Contact):
         Of the sphere, positive; length.
     enforce_rolling : bool
         Whether slip is forbidden.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

@@ -112,8 +112,6 @@ class SphereOnSphereContact(_contact.Contact):
         Their radii, positive; length.
     enforce_rolling : bool
         Whether slip is forbidden.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

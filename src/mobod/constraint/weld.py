@@ -41,8 +41,6 @@ class Weld(Equations):
         Two bodies of one system, one of which may be Ground; one of them may be given by its index or name.
     frame1, frame2 : Transform
         The frames, each in its body's.
-    disabled_by_default, name
-        See `Constraint`.
 
     Notes
     -----

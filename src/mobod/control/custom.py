@@ -103,8 +103,6 @@ class Custom(NamedParameters, Force):
         Whether the law is compiled. Compiled steps call Python otherwise, and anything goes: a sample takes 5 us more, and what
         the law takes. Unless given, it is where the compiler can take it; where not, ``statistics["interpreted"]`` of runs
         says why. True makes that an error.
-    disabled_by_default, name
-        See `Force`.
 
     Raises
     ------

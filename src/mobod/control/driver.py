@@ -75,8 +75,6 @@ class Driver(Custom):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     car : MobilizedBody
         The body that is to follow: x of its frame points ahead, y to the left.
     path : (n, 2) array_like

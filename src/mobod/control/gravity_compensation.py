@@ -22,8 +22,6 @@ class GravityCompensation(Custom):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         Where it acts; on all unless given.
     sample_time : float

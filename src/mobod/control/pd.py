@@ -48,8 +48,6 @@ class PD(Custom):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobilities : iterable of (MobilizedBody, int), MobilizedBody or str, optional
         The mobilizer of each, and the number of the mobility among its own, whose q_dot is u; all of the matter's unless given.
     kp, kd : float, or (n,) array_like

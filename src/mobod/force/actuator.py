@@ -107,8 +107,6 @@ class Actuator(ThroughTransmission):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     transmission : force.transmission.Transmission
         What it acts through: `transmission.Coordinates` of one joint, say.
     gain, bias : (3,) array_like

@@ -44,8 +44,6 @@ class Belt(TransmissionFriction):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     first, second : MobilizedBody
         The pulleys.
     radii : (2,) array_like

@@ -53,8 +53,6 @@ class BoxDrag(Drag):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     body : MobilizedBody
         The body.
     sides : (3,) array_like

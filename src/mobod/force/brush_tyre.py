@@ -78,8 +78,6 @@ class BrushTyre(Tyre):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     wheel : MobilizedBody
         The body that turns.
     radius : float

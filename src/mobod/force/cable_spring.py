@@ -19,8 +19,6 @@ class CableSpring(TransmissionSpring):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     path : CableSpan or another transmission
         Along which it pulls.
     stiffness : float

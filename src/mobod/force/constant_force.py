@@ -33,8 +33,6 @@ class ConstantForce(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     body : MobilizedBody
         The body that it acts on.
     station : (3,) array_like

@@ -32,8 +32,6 @@ class ConstantTorque(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     body : MobilizedBody
         The body that it acts on.
     torque : (3,) array_like

@@ -98,8 +98,6 @@ class Custom(OfFunctions):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     implementation : CustomImplementation, optional
         An instance of a class of the user's, in Python; it may hold bodies, parameters, data.
     compiled : CompiledFunctions, optional

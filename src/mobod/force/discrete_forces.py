@@ -61,8 +61,6 @@ class DiscreteForces(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     matter : SimbodyMatterSubsystem
         Whose bodies and mobilities it acts on.
 

@@ -29,8 +29,6 @@ class ElasticFoundation(ListedSurfaces):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     surfaces : iterable of (MobilizedBody, Surface, Transform)
         Each a body, a surface, and the surface's frame in its body, which may be left out; any two on different bodies, that
         have no clique in common and of which one is a mesh, touch. The stiffness of a mesh's material is pressure by depth

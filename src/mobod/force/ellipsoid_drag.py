@@ -95,8 +95,6 @@ class EllipsoidDrag(Drag):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     body : MobilizedBody
         The body.
     radii : (3,) array_like

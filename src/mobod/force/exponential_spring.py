@@ -182,8 +182,6 @@ class ExponentialSpring(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     X_GP : Transform
         The plane's frame P in Ground: its x and y axes lie in the plane, z points out of what is solid.
     body : MobilizedBody

@@ -30,8 +30,6 @@ class ForEach(OfFunctions):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     compiled : CompiledFunctions
         The functions, without bodies and mobilizers. Its parameters are those of all sets unless others are given.
     bodies : sequence, optional

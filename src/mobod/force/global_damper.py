@@ -42,8 +42,6 @@ class GlobalDamper(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     matter : SimbodyMatterSubsystem
         Whose mobilities are damped; particles are not.
     damping : float

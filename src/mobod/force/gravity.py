@@ -177,8 +177,6 @@ class Gravity(Force):
         Where, against the direction down, potential energy is zero.
     down_direction : (3,) array_like, optional
         Another name for the direction where a magnitude is given.
-    disabled_by_default, name
-        As for every kind, see `mobod.Force`.
 
     Notes
     -----

@@ -48,8 +48,6 @@ class GravityCompensation(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     fractions : mapping of MobilizedBody to float
         Of each body, by object, index or name: 1 takes all of its weight, more lifts it as a balloon.
     gravity_vector : (3,) array_like

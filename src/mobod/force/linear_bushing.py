@@ -176,8 +176,6 @@ class LinearBushing(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     body1 : MobilizedBody
         The body of frame F.
     frame1 : Transform

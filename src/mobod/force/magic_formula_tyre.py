@@ -373,8 +373,6 @@ class MagicFormulaTyre(Tyre):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     wheel : MobilizedBody
         The body that turns.
     coefficients : path or mapping

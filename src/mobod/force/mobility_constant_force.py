@@ -28,8 +28,6 @@ class MobilityConstantForce(OnMobility):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_u : int

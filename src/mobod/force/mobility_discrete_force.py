@@ -29,8 +29,6 @@ class MobilityDiscreteForce(OnMobility):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_u : int

@@ -147,8 +147,6 @@ class MobilityDryFriction(OnMobility):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_u : int

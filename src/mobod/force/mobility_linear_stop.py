@@ -98,8 +98,6 @@ class MobilityLinearStop(OnCoordinate):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_q : int

@@ -71,8 +71,6 @@ class MobilityOrientationSpring(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on, of any kind that has mobilities.
     stiffness : float

@@ -42,8 +42,6 @@ class MobilityPolynomialDamper(OnMobility):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_u : int

@@ -36,8 +36,6 @@ class MobilityPolynomialSpring(OnCoordinate):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_q : int

@@ -38,8 +38,6 @@ class MobilityTorsion(OnCoordinate):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         Whose mobilizer it acts on.
     which_q : int

@@ -48,8 +48,6 @@ class Motor(OnMobility):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     mobod : MobilizedBody
         The body whose mobilizer has the mobility.
     which_u : int

@@ -340,8 +340,6 @@ class Nonbonded(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     bodies : sequence of MobilizedBody
         The body of each of n atoms, by object, index or name.
     stations : (n, 3) array_like

@@ -31,8 +31,6 @@ class ParticleField(OfFunctions):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     force : function
         ``force(t, r, v, parameters) -> (fx, fy, fz)``: the force on a particle at r with velocity v, all in Ground. Written as
         the functions of `CompiledFunctions`, of numbers and tuples alone.

@@ -32,8 +32,6 @@ class ParticlePairs(OfFunctions):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     force : function
         ``force(r, parameters) -> number``: the force at distance r, above zero where the two repel each other. Written as the
         functions of `CompiledFunctions`, of numbers alone.

@@ -154,8 +154,6 @@ class SmoothSphereHalfSpace(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     sphere_body : MobilizedBody
         The body of the sphere.
     center : (3,) array_like

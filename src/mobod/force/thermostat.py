@@ -150,8 +150,6 @@ class Thermostat(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     matter : SimbodyMatterSubsystem
         Whose mobilities are coupled to the bath.
     boltzmanns_constant : float

@@ -95,8 +95,6 @@ class TransmissionSpring(AlongTransmission):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     transmission : force.transmission.Transmission
         Whose length it is about.
     stiffness, damping : float

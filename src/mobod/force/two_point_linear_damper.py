@@ -45,8 +45,6 @@ class TwoPointLinearDamper(TwoPoints):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     body1, body2 : MobilizedBody
         The two bodies, which may be Ground.
     station1, station2 : (3,) array_like

@@ -47,8 +47,6 @@ class TwoPointLinearSpring(TwoPoints):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     body1, body2 : MobilizedBody
         The two bodies, which may be Ground.
     station1, station2 : (3,) array_like

@@ -41,8 +41,6 @@ class UniformGravity(Force):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     matter : SimbodyMatterSubsystem
         Whose bodies, and particles, are pulled.
     gravity_vector : (3,) array_like

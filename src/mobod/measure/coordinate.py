@@ -40,8 +40,6 @@ class Coordinate(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     mobod : MobilizedBody
         Whose coordinate.
     which : int

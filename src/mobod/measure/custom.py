@@ -19,8 +19,6 @@ class Custom(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     implementation : CustomImplementation, optional
         An instance of a class of the user's, in Python; it may hold bodies, parameters, other measures.
     compiled : CompiledFunctions, optional

@@ -49,8 +49,6 @@ class Delay(Memory):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     source : Measure
         Of the same system. It may depend on the delayed value: make the delay first, and set its source.
     delay : float

@@ -71,8 +71,6 @@ class Differentiate(Memory):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     operand : Measure
         Of the same system.
 

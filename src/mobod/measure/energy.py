@@ -29,8 +29,8 @@ class Energy(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
+    subsystem : Subsystem or MultibodySystem
+        Of the system whose energy it is.
 
     Examples
     --------

@@ -82,8 +82,6 @@ class Extreme(Memory):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     operand : Measure
         Of the same system.
     operation : Extreme.Operation

@@ -23,8 +23,6 @@ class Function(Custom):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     function : callable
         ``function(state)`` returns a number, or a vector of the shape given. It depends on the state alone, and leaves it as
         it is.

@@ -35,8 +35,6 @@ class Plus(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     left, right : Measure
         Of the same system.
 

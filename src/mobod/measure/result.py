@@ -21,8 +21,6 @@ class Result(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     depends_on : Stage
         What the value was computed from: it is out of date once this stage, or one below, is invalidated.
     invalidated : Stage, optional

@@ -73,8 +73,6 @@ class SampleAndHold(Memory):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     source : Measure
         Of the same system.
     period : float, optional

@@ -35,8 +35,6 @@ class Scale(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     factor : float
     operand : Measure
         Of the same system.

@@ -42,8 +42,6 @@ class Sinusoid(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     amplitude : float or (n,) array_like
     frequency : float or (n,) array_like
         Angular: radians a unit of time.

@@ -51,8 +51,6 @@ class StationLocation(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     mobod : MobilizedBody
         Whose point.
     station : (3,) array_like

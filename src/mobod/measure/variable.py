@@ -35,8 +35,6 @@ class Variable(Measure):
 
     Parameters
     ----------
-    subsystem, name
-        See `Measure`.
     invalidates : Stage
         The first stage whose results depend on it: a change invalidates that stage and those above.
     default_value : float or (n,) array_like

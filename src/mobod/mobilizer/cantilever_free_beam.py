@@ -81,8 +81,6 @@ class CantileverFreeBeam(MobilizedBody):
 
     Parameters
     ----------
-    parent, body, X_PF, X_BM, direction, name
-        As for every kind, see `mobod.MobilizedBody`.
     length : float, optional
         Length of the straight beam, greater than zero. A state can change it, `set_length`.
 

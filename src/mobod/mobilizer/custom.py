@@ -52,8 +52,6 @@ class Custom(NamedParameters, MobilizedBody):
     parameters : sequence of float, or mapping of str to float
         Numbers that every state has a copy of, which it can change: lengths, radii, a pitch; a mapping gives them names,
         see `set_parameter`.
-    X_PF, X_BM, direction, name
-        As of every `MobilizedBody`.
 
     Raises
     ------

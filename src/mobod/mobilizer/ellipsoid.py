@@ -83,8 +83,6 @@ class Ellipsoid(Turning):
 
     Parameters
     ----------
-    parent, body, X_PF, X_BM, direction, name
-        As of every `MobilizedBody`.
     radii : sequence of 3 floats
         Half axes of the ellipsoid along F's x, y and z; length. A negative one mirrors the place along its axis, as models of
         left and right shoulders have it. A state can change them.

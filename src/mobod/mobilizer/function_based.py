@@ -159,8 +159,6 @@ class FunctionBased(MobilizedBody):
 
     Parameters
     ----------
-    parent, body, X_PF, X_BM, direction, name
-        As for every `MobilizedBody`.
     num_mobilities : int
         How many coordinates there are, 1 to 6. The speeds are their rates.
     functions : six Function

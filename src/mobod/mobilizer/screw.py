@@ -47,8 +47,6 @@ class Screw(MobilizedBody):
 
     Parameters
     ----------
-    parent, body, X_PF, X_BM, direction, name
-        As for every kind, see `mobod.MobilizedBody`.
     pitch : float, optional
         Translation along z a radian, length/angle: a thread's lead over 2 pi. Negative for a left-handed thread; with
         zero the screw is a `Pin`. A state can change it, `set_pitch`.

@@ -80,8 +80,6 @@ class SphericalCoords(MobilizedBody):
 
     Parameters
     ----------
-    parent, body, X_PF, X_BM, direction, name
-        As for every kind, see `mobod.MobilizedBody`.
     azimuth_offset, zenith_offset : float, optional
         Azimuth and zenith at q0 = 0 and q1 = 0, angles.
     azimuth_negated, zenith_negated : bool, optional

@@ -190,8 +190,6 @@ class DeGrooteFregly2016(Muscle):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float

@@ -222,8 +222,6 @@ class Millard2012Equilibrium(Muscle):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float

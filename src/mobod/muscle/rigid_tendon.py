@@ -121,8 +121,6 @@ class RigidTendon(Muscle):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float

@@ -154,8 +154,6 @@ class Schutte1993(Muscle):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float

@@ -136,8 +136,6 @@ class Thelen2003(Muscle):
 
     Parameters
     ----------
-    forces, disabled_by_default, name
-        See `Force`.
     path : force.transmission.Transmission
         Along which it pulls.
     max_isometric_force : float

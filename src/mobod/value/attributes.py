@@ -9,6 +9,7 @@ from __future__ import annotations
 import dis
 import enum
 import functools
+import re
 import sys
 from collections.abc import Callable, Iterable
 from types import ModuleType
@@ -85,7 +86,9 @@ class Sealed(HidesInner):
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        if not is_of_package(cls) and cls.__setattr__ is Sealed.__setattr__:
+        if is_of_package(cls):
+            _complete_docstring(cls)
+        elif cls.__setattr__ is Sealed.__setattr__:
             cls.__setattr__ = _set  # type: ignore[method-assign]
 
     if not TYPE_CHECKING:  # checkers read constructors and annotations, and would let everything pass for a class with these
@@ -107,6 +110,31 @@ class Sealed(HidesInner):
 
 
 _set = object.__setattr__
+#: The list of parameters of a docstring: its margin, and its lines.
+_PARAMETERS = re.compile(r"^( *)Parameters\n\1-{10}\n((?:\1\S.*\n(?:\1 +.*\n|\n(?=\1 ))*)*)", re.MULTILINE)
+
+
+def _complete_docstring(kind: type) -> None:
+    """Add the parameters that the constructor takes, and a base describes, to the docstring: each is written once."""
+    listed = _PARAMETERS.search(kind.__doc__ or "")
+    if listed is None or not hasattr(kind.__init__, "__code__"):  # type: ignore[misc]
+        return
+    entries, names = _entries_of(listed), _parameters(kind.__init__)[1:]  # type: ignore[misc]
+    for base in kind.__mro__[1:]:
+        if all(name in entries for name in names):
+            break
+        inherited = _PARAMETERS.search(base.__doc__ or "")
+        if inherited is not None and base.__module__ != "builtins":
+            entries = _entries_of(inherited) | entries
+    written = dict.fromkeys([entries[name] for name in names if name in entries] + list(_entries_of(listed).values()))
+    doc = kind.__doc__ or ""
+    kind.__doc__ = doc[: listed.start(2)] + "".join(written) + doc[listed.end(2) :]
+
+
+def _entries_of(listed: re.Match[str]) -> dict[str, str]:
+    """The entry of each name in a list of parameters."""
+    entries = re.split(rf"^(?={listed[1]}\S)", listed[2], flags=re.MULTILINE)[1:]
+    return {name.strip(" *"): entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(",")}
 
 
 def is_of_package(kind: type) -> bool:

@@ -28,8 +28,6 @@ class DependentCoordinate(CoordinateCoupler):
 
     Parameters
     ----------
-    matter, disabled_by_default, name
-        See `Constraint`.
     function : Function
         Of as many arguments as coordinates it is of, with second derivatives.
     independent : sequence of (MobilizedBody, int)
