@@ -40,7 +40,8 @@ if TYPE_CHECKING:
 _NO_RATE = 1e-9
 #: What a gap may be overrun by where it begins closed: rounding of positions of size 1.
 _ROUNDING = 1e-11
-#: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip.
+#: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip. So is
+#: what slip that comes to zero may have overrun that by where its event is found.
 _CREEP = 1e-4
 #: What begins to slip by no more than so many residuals sticks: its friction may be at the limit all the same.
 _UNSURE = 10.0
@@ -174,6 +175,7 @@ class ContactEvents(EventHandler):
                 told.found.append(Impulse(state.time, one.name, now))
 
     def _handle(self, state: State, contacts: list[UnilateralContact]) -> None:
+        overrun = self._overrun(state, contacts)
         closed = np.array([one.is_enabled(state) for one in contacts])
         for one in contacts:
             one.disable(state)
@@ -184,9 +186,20 @@ class ContactEvents(EventHandler):
         rows = constraints_of(state, [contacts[k] for k in which])
         space = self._spaces.pop() if self._spaces else space_for(state)
         try:
-            self._spaces.append(self._settle(state, [contacts[k] for k in which], rows, space))
+            self._spaces.append(self._settle(state, [contacts[k] for k in which], rows, space, overrun[which]))
         except ConvergenceError as error:
             raise ConvergenceError(f"at time {state.time:.9g}: {error}") from error
+
+    def _overrun(self, state: State, contacts: list[UnilateralContact]) -> Array:
+        """By how much slip of each contact may have overrun zero where its event is found; 0 of what does not slide."""
+        found = np.zeros(len(contacts))
+        sliding = [one.get_unilateral_contact_index() for one in sliding_contacts(state)]
+        if sliding and state.stage >= Stage.ACCELERATION:
+            rates = np.zeros(3 * len(sliding))
+            rows = np.array([contacts[k].rows_of().index for k in sliding], np.int64)
+            _rows.find_second_rates(state.block, rows, np.arange(0, len(rates), 3, dtype=np.int64), rates)
+            found[sliding] = 2.0 * self._window * np.hypot(rates[1::3], rates[2::3])
+        return found
 
     def _touching(self, state: State, closed: Any) -> Any:
         """The numbers of contacts that are *closed*, or whose gaps are. The state is at VELOCITY."""
@@ -219,7 +232,9 @@ class ContactEvents(EventHandler):
                 return True
         return False
 
-    def _settle(self, state: State, contacts: list[UnilateralContact], rows: ContactRows, space: Space) -> Space:
+    def _settle(
+        self, state: State, contacts: list[UnilateralContact], rows: ContactRows, space: Space, overrun: Array
+    ) -> Space:
         """Strike the contacts, and let those that stay do what they do; the space, larger where it had to be."""
         nu, n = state.tree.nu, len(contacts)
         rows = rows._replace(friction=np.array([one.get_static_friction() for one in contacts]))
@@ -243,7 +258,7 @@ class ContactEvents(EventHandler):
         resting = v[problem.normals] <= slow
         contacts = [one for one, rests in zip(contacts, resting, strict=True) if rests]
         if contacts:
-            crept = self._find_modes(state, contacts, no_rate, problem.space)
+            crept = self._find_modes(state, contacts, no_rate, problem.space, overrun[resting])
             if crept or (v[problem.normals][resting] > no_rate).any():
                 self._hold(state)
         return problem.space
@@ -278,7 +293,9 @@ class ContactEvents(EventHandler):
                 "mobod.integrator.TimeStepping takes any number of them within a step"
             )
 
-    def _find_modes(self, state: State, contacts: list[UnilateralContact], no_rate: float, space: Space) -> bool:
+    def _find_modes(
+        self, state: State, contacts: list[UnilateralContact], no_rate: float, space: Space, overrun: Array
+    ) -> bool:
         """Close what presses, and let it stick or slip; whether any that sticks had a little slip left."""
         self._system.realize(state)
         rows, nu = constraints_of(state, contacts), state.tree.nu
@@ -286,7 +303,7 @@ class ContactEvents(EventHandler):
             rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)
         ]
         speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
-        creeps = speeds <= np.maximum(no_rate, _CREEP * rows.capture_speed)
+        creeps = speeds <= np.maximum(np.maximum(no_rate, overrun), _CREEP * rows.capture_speed)
         slipping = ~creeps
         coefficients = [
             one.calc_effective_cof(state, 0.0, speed if slips_now else 0.0)
