@@ -13,8 +13,8 @@ An addition whose steps are shorter takes more evaluations of the accelerations:
 that is not smooth. How many times as many stands behind "of"; what is promised is for the time beyond these.
 
 ``--rows REGEX``, ``--columns REGEX`` and ``--models REGEX`` choose among them: ``python -m benchmarks.cliffs --rows stop``.
-Beside these: what a row takes after an event, what an event takes in a run that has many, and what setters take that are used
-inside loops.
+Beside these: what a row takes after an event, what an event takes in a run that has many, what sensitivities take beside a law,
+and what setters take that are used inside loops.
 """
 
 from __future__ import annotations
@@ -216,6 +216,27 @@ def _bristle(mb: Any, bare: Bare) -> None:
     bare.tip.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.05), rubber), mb.Transform())
 
 
+def _rigid(mb: Any, bare: Bare) -> None:
+    stone = mb.contact.Material(stiffness=1e6, dissipation=1.0, static_friction=0.8)
+    floor = mb.contact.Surface(mb.contact.HalfSpace((0, 1, 0)), stone)
+    bare.system.matter.ground.add_contact_surface(floor, mb.Transform((0, -100.0 * bare.reach, 0)))
+    bare.tip.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.05), stone), mb.Transform())
+    mb.contact.rigid(bare.system, 0.5)
+
+
+def _joint_friction(mb: Any, bare: Bare) -> None:
+    mb.contact.JointFriction(bare.tip, 0, 1e-9, 0.1)
+
+
+def _custom_constraint(mb: Any, bare: Bare) -> None:
+    def far(X, q, parameters):
+        ((_, p),) = X
+        return (p[0] - parameters[0],)
+
+    functions = mb.constraint.CompiledFunctions(far, bodies=[bare.tip], parameters=[1e3])
+    mb.constraint.Custom(compiled=functions, disabled_by_default=True)
+
+
 def _smooth_sphere(mb: Any, bare: Bare) -> None:
     rubber = mb.contact.Material(stiffness=1e6, dissipation=1.0, static_friction=0.8, dynamic_friction=0.8)
     up = mb.Transform(mb.Rotation.about_axis(-np.pi / 2, "x"), (0, -10.0 * bare.reach, 0))
@@ -318,6 +339,9 @@ ADDITIONS = [
     Addition("PointPlane with friction, far", _rough_plane),
     Addition("EdgeEdge, far", _edges),
     Addition("CamFollower, far", _cam, models=LIGHT),
+    Addition("rigid surfaces, far", _rigid, models=WITHOUT),
+    Addition("JointFriction", _joint_friction),
+    Addition("custom constraint, disabled", _custom_constraint),
     Addition("law at 100 Hz, compiled", _law(True)),
     Addition("Maximum", _measure(lambda mb, matter, q: mb.measure.Maximum(matter, q))),
     Addition("SampleAndHold, 10 Hz", _measure(lambda mb, matter, q: mb.measure.SampleAndHold(matter, q, 0.1))),
@@ -515,6 +539,33 @@ def _crossings(trajectory: Any) -> int:
     return int(trajectory.statistics["steps_taken"]) // 4
 
 
+# ------------------------------------------------------------------------------------------ sensitivities
+
+
+def measure_sensitivities(mb: Any, options: argparse.Namespace) -> dict:
+    """Sensitivities of a double pendulum by its initial values beside a law at 100 Hz, times those without, and evaluations."""
+    effort = QUICK if options.quick else THOROUGH
+    settings = {"report_interval": 1.0, "accuracy": 1e-4, "sensitivities": ["q", "u"]}
+
+    def call(column: str, law: Addition | None) -> Callable[[], Any]:
+        rig = Rig(mb, "double pendulum", law)
+        if column != "Ensemble":
+            return lambda: mb.simulate(rig.system, rig.state, 1.0, **settings)
+        ensemble = mb.Ensemble(rig.system, 8, state=rig.state)
+        return lambda: ensemble.copy().simulate(1.0, **settings)
+
+    found: dict[str, tuple[float, float]] = {}
+    for column in ("few rows", "Ensemble"):
+        calls = [call(column, law) for law in (None, Addition("law", _law(True)))]
+        runs = [_evaluations(one()) for one in calls]
+        ratios = []
+        for _ in range(effort.rounds):
+            alone = _time(calls[0], column, effort)
+            ratios.append(_time(calls[1], column, effort) / alone)
+        found[column] = statistics.median(ratios), runs[1] / runs[0]
+    return found
+
+
 # ------------------------------------------------------------------------------------------ setters
 
 
@@ -598,6 +649,7 @@ def measure(options: argparse.Namespace) -> dict:
         results["additions"] = measure_additions(mb, options)
         if not (options.rows or options.columns or options.models):
             results["events"] = measure_events(mb, options)
+            results["sensitivities"] = measure_sensitivities(mb, options)
             results["setters"] = measure_setters(mb, options)
     return results
 
@@ -624,6 +676,9 @@ def show(results: dict) -> list[Target]:
         print_table("in a run, us", ["what", "us"], [[name, f"{time:.2f}"] for name, time in events.items()])
         extra = events["a row after an event"] - events["a row"]
         targets.append(Target("a row after an event, beyond one before, us", extra, ROW, at_least=False))
+    if "sensitivities" in results:
+        rows = [[column, _cell(ratio, more)] for column, (ratio, more) in results["sensitivities"].items()]
+        print_table("sensitivities beside a law at 100 Hz", ["call", "times those without"], rows)
     if "setters" in results:
         rows = []
         for name, (n, time) in results["setters"].items():

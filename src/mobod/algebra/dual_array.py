@@ -151,7 +151,7 @@ class DualArray(NDArrayOperatorsMixin):
             found = ufunc(*map(_value, inputs))
         elif ufunc is np.matmul:
             found = _bilinear(np.matmul, *inputs)
-        elif ufunc in _PARTIALS:
+        elif ufunc in _PARTIALS or ufunc in _CONSTANT:
             found = _elementwise(ufunc, inputs)
         else:
             raise NotDifferentiable(f"{ufunc.__name__} of NumPy")
@@ -233,20 +233,33 @@ def _elementwise(ufunc: Any, inputs: Any) -> DualArray:
     values = [np.asarray(_value(x)) for x in inputs]
     value = np.asarray(ufunc(*values), np.float64)
     tangents: Any = 0.0
+    slopes = _CONSTANT.get(ufunc)
+    if slopes is not None:
+        for x, slope in zip(inputs, slopes, strict=True):
+            if _is(x):
+                tangents = tangents + slope * aligned(x.tangents, value.ndim)
+        return _of(inputs, value, tangents)
     with np.errstate(all="ignore"):
         for x, partial in zip(inputs, _PARTIALS[ufunc], strict=True):
             if _is(x):
                 of_x = aligned(x.tangents, value.ndim)
                 # where x does not change, an infinite slope, as of a square root at 0, does no harm
                 tangents = tangents + np.where(of_x == 0.0, 0.0, of_x * partial(value, *values))
+    return _of(inputs, value, tangents)
+
+
+def _of(inputs: Any, value: Any, tangents: Any) -> DualArray:
+    """The result of a ufunc, with tangents as many as those of its inputs."""
     n = next(len(x.tangents) for x in inputs if _is(x))
     return DualArray(value, np.array(np.broadcast_to(tangents, (n, *value.shape))))
 
 
+#: Partial derivatives that are the same everywhere.
+_CONSTANT = {np.positive: (1.0,), np.negative: (-1.0,), np.add: (1.0, 1.0), np.subtract: (1.0, -1.0)}
+
+
 #: Of each ufunc the partial derivatives by its arguments, functions of its value f and of these.
 _PARTIALS: dict[Any, tuple[Callable[..., Any], ...]] = {
-    np.positive: (lambda f, x: 1.0,),
-    np.negative: (lambda f, x: -1.0,),
     np.absolute: (lambda f, x: np.sign(x),),
     np.fabs: (lambda f, x: np.sign(x),),
     np.sqrt: (lambda f, x: 0.5 / f,),
@@ -276,8 +289,6 @@ _PARTIALS: dict[Any, tuple[Callable[..., Any], ...]] = {
     np.rad2deg: (lambda f, x: 180.0 / np.pi,),
     np.radians: (lambda f, x: np.pi / 180.0,),
     np.degrees: (lambda f, x: 180.0 / np.pi,),
-    np.add: (lambda f, x, y: 1.0, lambda f, x, y: 1.0),
-    np.subtract: (lambda f, x, y: 1.0, lambda f, x, y: -1.0),
     np.multiply: (lambda f, x, y: y, lambda f, x, y: x),
     np.true_divide: (lambda f, x, y: 1.0 / y, lambda f, x, y: -f / y),
     np.power: (lambda f, x, y: np.where(y == 0.0, 0.0, y * x ** (y - 1.0)), lambda f, x, y: f * np.log(x)),

@@ -368,10 +368,14 @@ class Custom(NamedParameters, Force):
         efforts, memory = constant(np.zeros(n), directions), arguments.get("memory", constant(np.zeros(0), directions))
         efforts[:] = DualArray(*self._with_tangents(list(arguments.values()), directions))
         efforts[:] = self._cut(state, efforts)
-        other = state.copy()
-        self.sample(other)
-        for mine, its in ((efforts, self.get_efforts(other)), (memory, self.get_memory(other))):
-            if len(mine) and not np.allclose(mine.value, its, rtol=_SAME, atol=_SAME):
+        kept = state.snapshot()
+        try:
+            self.sample(state)
+            sampled = (efforts, self.get_efforts(state).copy()), (memory, self.get_memory(state).copy())
+        finally:
+            state.revert(kept)
+        for mine, its in sampled:
+            if not (abs(mine.value - its) <= _SAME + _SAME * abs(its)).all():
                 raise NotDifferentiable("Python computes other numbers than the compiled law")
         return efforts, memory
 
@@ -397,8 +401,10 @@ class Custom(NamedParameters, Force):
         return found
 
     def _cut(self, state: State, efforts: Any) -> Any:
-        """Efforts within their limits."""
+        """Efforts within their limits, if there are any."""
         numbers_, n = self.number_run(state, "sample_with_tangents"), self.get_num_efforts()
+        if np.isinf(numbers_[1 : 1 + 2 * n]).all():
+            return efforts
         return np.clip(efforts, numbers_[1 : 1 + n], numbers_[1 + n : 1 + 2 * n])
 
     def _own(self, numbers_: Array) -> Array:

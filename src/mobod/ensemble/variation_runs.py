@@ -23,7 +23,8 @@ def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows
     of_tables = type(integrator).kernel is loop.advance and type(integrator).try_step is Integrator.try_step
     if not of_tables or tangents.variations.directions.begun:
         return False
-    return nothing_happens(state, integrator) and steps_are_compiled(tangents.variations, state)
+    samples = state.tree.counts["num_controllers"] > 0  # which change what is carried
+    return nothing_happens(state, integrator) and not samples and steps_are_compiled(tangents.variations, state)
 
 
 class VariationRuns(StateRuns):

@@ -59,6 +59,8 @@ class Carried(NamedTuple):
         Rates of S.
     found : (nt, nu + ny - nq, n) array
         Displacements and S at reports, or none.
+    efforts : (k, 2) array of int
+        The rows of S of what controllers hold from sample to sample, and the speeds that it acts on.
     """
 
     table: Any
@@ -68,6 +70,7 @@ class Carried(NamedTuple):
     K: Any
     here: Any
     found: Any
+    efforts: Any
 
 
 @generic
@@ -118,13 +121,13 @@ def find_rates(model: Any, carried: Any, s: int) -> None:
     if carried.duals[1][BY_PYTHON] != 0:
         call_routine(carried.duals[1][BY_PYTHON], model, RATES, s)
     elif s == 0:
-        _find_rates(model, carried.duals, carried.S, carried.K[s])
+        _find_rates(model, carried.duals, carried.S, carried.K[s], carried.efforts)
     else:
-        _find_rates(model, carried.duals, carried.here, carried.K[s])
+        _find_rates(model, carried.duals, carried.here, carried.K[s], carried.efforts)
 
 
 @generic
-def _find_rates(model: Any, duals: Any, S: Any, K: Any) -> None:
+def _find_rates(model: Any, duals: Any, S: Any, K: Any, efforts: Any) -> None:
     _, at, buffer, _, _, _ = duals
     nq, nu = model.nq, model.nu
     for i in range(nu):
@@ -150,6 +153,8 @@ def _find_rates(model: Any, duals: Any, S: Any, K: Any) -> None:
                 call_routine(at[CONSTRAIN], model, 0, 0)
             for i in range(nu):
                 store(model.work_u, i, 0, -buffer[at[WORK_U] + _ROW * i + k])
+            for e in range(efforts.shape[0]):
+                store(model.work_u, efforts[e, 1], 0, load(model.work_u, efforts[e, 1], 0) + S[efforts[e, 0], column])
             call_routine(at[SOLVE], model, 0, 0)
             if at[CONSTRAIN] != 0:
                 _put_errors(model, buffer, at[ROW_WORK] + k)

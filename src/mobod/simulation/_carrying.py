@@ -166,7 +166,8 @@ class Carrying(Base):
             by_y = of.through_sample(state, np.eye(of.ny), np.zeros((n, of.ny)))
             self.tape.append(Jump(time, by_y, of.through_sample(state, np.zeros((of.ny, n)), settings)))
         following = super().sample()
-        self._template = state.copy()
+        if self.tape is not None:
+            self._template = state.copy()
         return following
 
     # ------------------------------------------------------------------------------------------ events

@@ -24,7 +24,6 @@ def are_compiled(variations: Variations, state: State) -> bool:
         variations.system.calls_python
         or state.has_known
         or (tree.has_measures and runs[0] != runs[1])  # rates of measures that need accelerations
-        or tree.counts["num_controllers"]
         or variations.num_particle_numbers
         or (variations.nz != tree.nz and not tree.has_measures)
         or variations.nv != variations.nu
@@ -72,12 +71,12 @@ class CompiledVariations:
         self._directions = directions
         seeds = self.seeds_of(state) if seeds is None else (seeds[0].copy(), seeds[1].copy())
         duals = record.block.reshape(-1), np.array(at, np.int64), record.buffer, numbers, *seeds
-        shape = variations.ny, len(directions)
+        shape, self._efforts = (variations.ny, len(directions)), variations.efforts(state)
         self._parts = duals, directions.scales.astype(np.float64), np.zeros(shape), np.zeros((stages, *shape)), np.zeros(shape)
 
     def carried(self, table: Array) -> kernels.Carried:
         """The arguments of kernels in place of a method's table; they change S, which is zero."""
-        return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)))
+        return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)), self._efforts)
 
     def places_of(self, field: str) -> Any:
         """Where in the record's parameters the values of a field are ``(rows * columns,)``."""

@@ -49,7 +49,7 @@ class ByMatrices:
         none = np.zeros(0)
         duals = np.zeros(0, np.int64), at, none, none, np.zeros((0, 2), np.int64), none
         parts = np.zeros(shape), np.zeros((table.shape[1] - 1, *shape)), np.zeros(shape), np.zeros((0, 0, 0))
-        self.carried = kernels.Carried(table, duals, scales, *parts)
+        self.carried = kernels.Carried(table, duals, scales, *parts, np.zeros((0, 2), np.int64))
 
     def compute(self, scalar: str, pointer: int, what: int, s: int) -> None:
         """Rates of S at a stage, or S as constraints project it."""
@@ -137,7 +137,7 @@ class Variational(Carrying, Integrator):
         self._unannounced.look(state, (began, y, rates), (end, work[rk.Y], work[rk.RATE]))
         if self.tape is None:
             self.S = carried.S.copy()
-            if end >= stop:
+            if end >= min(report, float(control[rk.FINAL_TIME])):
                 self.leave_at(end)
                 self._keep(state, self.S)
         else:

@@ -257,17 +257,23 @@ class Variations:
     def _of_equations(self, state: State, of_particles: bool = False) -> equations.OfEquations:
         return equations.by_variables(state, of_particles, coordinates.turns(state) if self.nv > self.nu else None)
 
+    def efforts(self, state: State) -> npt.NDArray[np.int64]:
+        """Each effort that enabled controllers hold: its place in y, and the speed that it acts on."""
+        found = [
+            (
+                self.num_integrated + int(np.searchsorted(self._held, force.first_memory + sampling.EFFORTS + k)),
+                state.tree.first_u[force.pairs[2 * k]] + force.pairs[2 * k + 1],
+            )
+            for _, force in self._controllers
+            if not force.is_disabled(state)
+            for k in range(force.get_num_efforts())
+        ]
+        return np.array(found, np.int64).reshape(-1, 2)
+
     def _put_efforts(self, state: State, J: Array, by_forces: Array) -> None:
         """Derivatives of u_dot by the efforts that controllers hold, from those by mobility forces ``(nu, nu)``."""
-        tree = state.tree
-        rows = slice(self.nq, self.nq + self.nu)
-        for _, force in self._controllers:
-            if force.is_disabled(state):
-                continue
-            for k in range(force.get_num_efforts()):
-                column = int(np.searchsorted(self._held, force.first_memory + sampling.EFFORTS + k))
-                b, which = force.pairs[2 * k : 2 * k + 2]
-                J[rows, self.num_integrated + column] = by_forces[:, tree.first_u[b] + which]
+        places, speeds = self.efforts(state).T
+        J[self.nq : self.nq + self.nu, places] = by_forces[:, speeds]
 
     def _rates_with_particles(self, state: State) -> tuple[Array, Array]:
         """The same of systems with particles, whose forces depend on bodies and on each other."""
