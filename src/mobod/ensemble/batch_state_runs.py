@@ -61,8 +61,9 @@ def take(
     if status == rk.REACHED and counts[rk.WATCHES] > 0:
         set_y(model, control[rk.TIME], work[rk.Y])
         evaluate(model, counts)
-        look(model, counts[rk.WATCHES])
-        if is_near_event(model, counts[rk.WATCHES]):
+        n = counts[rk.WATCHES]
+        look(model, n, False)
+        if is_near_event(model, model.witness_integers, n, model.witness_numbers, work, 0):
             status = rk.SUSPECT
     if status != rk.REACHED:  # where it begins is where it ends
         for i in range(model.ny):

@@ -12,27 +12,26 @@ from ..algebra.arrays import Array
 from ..algebra.pointers import block_of
 from ..algebra.record import LANES, aligned_zeros
 from ..compiling import UsersRoutine, among_many
-from ..event import Witness
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
 from ..event.watched import Watched, is_compiled, of_triggered
 from ..event.when import When
-from ..force.contact.step_limit import limit_step
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
-from ..integrator.weights import error_weights
+from ..integrator.base import put_routines
+from ..integrator.watch import pack
+from ..integrator.weights import error_weights, free_variables
 from ..measure.base import Measure
 from ..measure.integrate import Integrate
 from ..mobilizer import q_rates
-from ..state.fields import PARAMETERS, Record
+from ..state.fields import Record
 from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
-from ..stepping.witnesses import SEEN, WINDOW
+from ..stepping.witnesses import SEEN, WIDTH, WINDOW
 from ..system.projection import share_weights
 from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..tree.prescribe import prescribe
-from ..tree.project import project
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
 from ..unilateral.contact_events import ContactEvents
@@ -40,7 +39,7 @@ from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
-from .lanes import layout, lending, witnesses as watching
+from .lanes import layout, lending
 from .lanes.run import run
 
 _Measure = TypeVar("_Measure", bound=Measure)
@@ -187,6 +186,18 @@ def own_of_each(own: dict[str, Array]) -> Array:
     )
 
 
+def share_own(record: Record, own: dict[str, Array], numbers: Array, fields: dict[str, Array] | None = None) -> None:
+    """Let a record, and a state's *fields*, have the parameters that each state has of its own in an array of *numbers*."""
+    at = 0
+    for name, array in own.items():
+        rows, columns = array.shape[1:3]
+        one = numbers[at : at + rows * columns].reshape(rows, columns, *numbers.shape[1:])
+        record.share(name, one)
+        if fields is not None:
+            fields[name] = one
+        at += rows * columns
+
+
 class LaneRuns:
     """Runs in lanes of one integrator: compiled, and ready for each thread.
 
@@ -235,16 +246,14 @@ class LaneRuns:
         self.whole = self.whole or self.lends or counts["num_controllers"] > 0
         #: A state of its own for each thread, in which controllers are sampled.
         self.single = state
-        plan, self.settings = np.zeros(layout.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
-        self.plan = plan
+        self.plan, self.settings = np.zeros(layout.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
         wanted = EVERYTHING | UNCHECKED
         if gravity_alone and not self.whole:
             wanted &= ~FORCES
         self.take_settings(integrator)
-        constrained = state.num_matter_errors("u_err") > 0
-        plan[rk.ROUTINE] = advance.address(**in_lanes)
-        plan[rk.PRESCRIBER] = prescribe.address(**in_lanes) if state.has_known else 0
-        plan[rk.PROJECTOR] = project.address(**in_lanes) if constrained else 0
+        plan = self.plan
+        plan[: rk.PLAN_SIZE] = integrator.counts[: rk.PLAN_SIZE]
+        put_routines(plan, state, integrator.fixed_step_size is None, **in_lanes)
         iterates = METHODS[type(integrator).kernel] == layout.VERLET
         # where speeds change and positions stay, mobilizers' poses are read once more
         plan[rk.WANTED] = wanted if state.has_known or iterates else wanted | NO_MOBILIZERS
@@ -265,22 +274,12 @@ class LaneRuns:
         self.stepped: Stepped | None = None
         if plan[layout.METHOD] == layout.CONTACT:
             self._take_contact(state, controller)
-        if counts["num_contact_elements"] and integrator.fixed_step_size is None:
-            plan[rk.LIMITER] = limit_step.address(**in_lanes)
-            plan[rk.FORESEEN] = integrator.counts[rk.FORESEEN]
         #: Whether a state can go on alone from where a step in a lane begins: the errors of Verlet's depend on the step before.
         self.hands_over = not (iterates and integrator.fixed_step_size is None)
-        plan[rk.RELAXES] = len(state.z_values) > 0
-        plan[rk.ERROR_ORDER] = integrator.counts[rk.ERROR_ORDER]
-        plan[rk.ENDS_AT_STAGE] = integrator.counts[rk.ENDS_AT_STAGE]
-        plan[rk.MEAN_NORM] = integrator.counts[rk.MEAN_NORM]
-        plan[rk.PROJECTION] = integrator.counts[rk.PROJECTION]
-        plan[rk.QUATERNIONS] = bool(tree.fields["has_quaternion"].any())
-        projects = integrator.counts[rk.PROJECT_REPORTS] and (constrained or plan[rk.QUATERNIONS])
-        plan[rk.PROJECT_REPORTS] = bool(projects)
+        plan[rk.PROJECT_REPORTS] &= bool(plan[rk.PROJECTOR] or plan[rk.QUATERNIONS])
         plan[rk.PLAIN_RATES] = bool((tree.fields["rates"] == q_rates.SAME).all())
         self.table = np.ascontiguousarray(integrator.table)
-        self.weights = error_weights(state) * _free(state)
+        self.weights = error_weights(state) * free_variables(state)
         self.of_each = own_of_each(self.own)
         self._changes = 0
         #: Where what each measure remembers begins, and its size.
@@ -289,37 +288,24 @@ class LaneRuns:
     def _witnesses(
         self, state: State, integrator: Integrator, in_lanes: dict[str, bool]
     ) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
-        """The system's witnesses as `lanes.witnesses` takes them, and their integers and numbers."""
-        rows: list[list[int]] = []
-        integers: list[int] = []
-        numbers: list[float] = []
+        """The table of the system's witnesses, see `stepping.witnesses`, and the pools of integers and numbers."""
         system, instance = state.system, state.copy()
         system.realize(instance, Stage.INSTANCE)
-
-        def packed(witness: Witness) -> list[int]:
-            assert witness.routine is not None
-            places, own = (len(integers), len(numbers)), witness.pack(instance)
-            integers.extend(own[0])
-            numbers.extend(own[1])
-            return [witness.routine.address(**in_lanes), *places]
-
         #: What happens where unilateral contacts close.
         self.contacts = contact_events(system, integrator)
         #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
-        self.called = watched_events(system, self.contacts)
-        self._in_python = [one for one in self.called if one.owner is not self.contacts and not is_watched(one.owner)]
-        self._callback = lending.watching(self._in_python)
-        scale = system.get_default_time_scale()
-        for one in self.called:
+        self.called = called = watched_events(system, self.contacts)
+        self._in_python = [one for one in called if one.owner is not self.contacts and not is_watched(one.owner)]
+        scale, count = system.get_default_time_scale(), len(called)
+        for one in called:
             one.set_window(integrator.accuracy, scale)
-            info, near, in_python = one.info, one.owner is self.contacts, one in self._in_python
-            by_python = [self._callback.address(**in_lanes), self._in_python.index(one) if in_python else 0, 0]
-            found = by_python if in_python or one.witness is None else packed(one.witness)
-            rows.append([*found, info.rising, info.falling, in_python, near, one.knots is not None])
-        return np.array(rows, np.int64).reshape(-1, watching.COLUMNS), (
-            np.array(integers, np.int64),
-            np.array(numbers, np.float64).reshape(-1, 1),
-        )
+        alone = [one in self._in_python or one.witness is None for one in called]
+        self._callback = lending.watching(called)
+        address = self._callback.address(**in_lanes) if any(alone) else 0
+        rows = zip(called, alone, alone, [one.owner is self.contacts for one in called], strict=True)
+        integers, numbers = pack(rows, instance, count, 0, address, **in_lanes)
+        pools = np.array(integers, np.int64), np.array(numbers, np.float64).reshape(-1, 1)
+        return pools[0][: WIDTH * count], pools
 
     def _take_contact(self, state: State, controller: UsersRoutine | None) -> None:
         """Prepare steps of surfaces, and the record of one state, for those that a state takes alone."""
@@ -364,23 +350,18 @@ class LaneWorker:
     def __init__(self, plan: LaneRuns, record: Record) -> None:
         stages = plan.table.shape[1] - 1
         self.record, self.own = record, aligned_zeros(plan.of_each.shape[1], LANES)
-        at = 0
-        for name, array in plan.own.items():
-            assert name in PARAMETERS
-            rows, columns = array.shape[1:3]
-            record.share(name, self.own[at : at + rows * columns].reshape(rows, columns, LANES))
-            at += rows * columns
+        share_own(record, plan.own, self.own)
         self.work = aligned_zeros(rk.FIRST_STAGE + stages + rk.ROWS_AFTER, record.ny, LANES)
         self.control = aligned_zeros(layout.CONTROL_ROWS, 1, LANES)
         self.marks = aligned_zeros(layout.MARK_ROWS, 1, LANES)
         self.held = aligned_zeros(record.nu, 1, LANES)
         self.lanes = np.full((rk.COUNTS_SIZE, LANES), -1, np.int64)
         self.queue = np.zeros(layout.QUEUE_SIZE, np.int64)
-        if len(plan.watched):
+        if len(plan.called):
             integers, numbers = plan.pools
             record.share("witness_integers", integers)
             record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
-        self.seen = aligned_zeros(SEEN * len(plan.watched), 1, LANES)
+        self.seen = aligned_zeros(SEEN * len(plan.called), 1, LANES)
         self.seen[WINDOW::SEEN] = np.reshape([one.window for one in plan.called], (-1, 1, 1))
         self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
@@ -404,13 +385,9 @@ class LaneWorker:
 
     def _prepare_single(self, plan: LaneRuns) -> None:
         """Give the state in which controllers are sampled, and which Python is lent, room for a lane's own parameters."""
-        single, at = self.single, 0
+        single = self.single
         single.system.realize(single, Stage.INSTANCE)
-        for name, array in plan.own.items():
-            rows, columns = array.shape[1:3]
-            one = single.own_fields[name] = self.own_of_single[at : at + rows * columns].reshape(rows, columns)
-            single.record.share(name, one)
-            at += rows * columns
+        share_own(single.record, plan.own, self.own_of_single, single.own_fields)
         if plan.own:
             for b in np.flatnonzero(single.field("massless")):
                 single.leave_out("massless", int(b), True)
@@ -453,16 +430,3 @@ class LaneWorker:
             return int(self._run(*arguments))
         with among_many():
             return int(self._run(*arguments))
-
-
-def _free(state: State) -> Array:
-    """1 for each number of y that is integrated, 0 for what locks and motions prescribe."""
-    matter, tree = state.system.get_matter_subsystem(), state.tree
-    free = np.ones(len(state.y_values))
-    if state.has_known:
-        first, state = len(state.q_values), state.copy()
-        state.system.realize(state, Stage.INSTANCE)
-        free[: tree.nq] = free[first : first + tree.nu] = 0.0
-        free[matter.get_free_q_index(state)] = 1.0
-        free[first + matter.get_free_u_index(state)] = 1.0
-    return free

@@ -19,7 +19,7 @@ from ..stepping import record as rk
 from ..system.projection import share_weights
 from ..value.stage import Stage
 from . import batch_state_runs as runs
-from .lane_runs import contact_events, is_watched, remembered_of, watched_events
+from .lane_runs import contact_events, is_watched, remembered_of, share_own, watched_events
 from .lanes.layout import (
     FINISHED,
     FIRST_ROW,
@@ -121,9 +121,9 @@ class StateWorker:
     """The arrays with which one thread takes states through their runs."""
 
     def __init__(self, state: State, own: dict[str, Array], numbers: int, integrator: Integrator) -> None:
-        self._own, self._shapes = np.zeros(numbers), {name: array.shape[1:3] for name, array in own.items()}
+        self._own, self._own_of_each = np.zeros(numbers), own
         state.system.realize(state, Stage.INSTANCE)
-        self._share_own(state)
+        share_own(state.record, own, self._own, state.own_fields)
         self._integrator = made = make_integrator(state.system, integrator_settings(integrator))
         made.begin_compiled(state)
         #: Forces that kernels leave out, and that act where Python is given the state.
@@ -140,19 +140,11 @@ class StateWorker:
         #: The state as it was made, for the next ones once a handler has changed more than its variables, as by a lock.
         self._made, self._is_as_made = state.snapshot(), True
 
-    def _share_own(self, state: State) -> None:
-        """Give the state the parameters that each one has of its own."""
-        at = 0
-        for name, (rows, columns) in self._shapes.items():
-            one = state.own_fields[name] = self._own[at : at + rows * columns].reshape(rows, columns)
-            state.record.share(name, one)
-            at += rows * columns
-
     def _make_anew(self) -> None:
         """Forget what a handler has changed in the state that has left."""
         state = self._integrator.get_state()
         state.revert(self._made)
-        self._share_own(state)
+        share_own(state.record, self._own_of_each, self._own, state.own_fields)
         self._made, self._is_as_made = state.snapshot(), True
 
     def _make_watch(self) -> Watch | None:

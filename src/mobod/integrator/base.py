@@ -47,7 +47,7 @@ from ..value.stage import Stage
 from . import _diagnosis, jumps
 from .quick import Quick, is_possible, remembers
 from .slow_runs import Progress, say
-from .weights import error_weights
+from .weights import error_weights, free_variables
 
 #: Rows for intermediate values of methods that have no table.
 _ROWS_BETWEEN = 5
@@ -420,7 +420,7 @@ class Integrator(Sealed):
             self._table = np.ascontiguousarray(self.table)
             stages = self._table.shape[1] - 1
             self.work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state.y_values)))
-            self.work[rk.FIRST_STAGE + stages] = error_weights(state) * self._free_variables()
+            self.work[rk.FIRST_STAGE + stages] = error_weights(state) * free_variables(state)
             plain = len(state.q_values) == state.tree.nq and (state.tree.fields["rates"] == q_rates.SAME).all()
             self.counts[rk.PLAIN_RATES] = plain
             self.no_energies, self._room = np.zeros(0), room
@@ -513,14 +513,10 @@ class Integrator(Sealed):
         """Put the addresses of the routines that the state needs where kernels find them."""
         state, counts = self._state, self.counts
         assert state is not None
-        counts[rk.LIMITER] = limit_step.address() if state.tree.counts["num_contact_elements"] else 0
-        counts[rk.RELAXES] = len(state.z_values) > 0
-        counts[rk.QUATERNIONS] = len(state.tree.quaternions) > 0
-        counts[rk.PROJECTOR] = project_on_manifolds.address() if state.is_constrained else 0
+        put_routines(counts, state)
         if self._runs_compiled:
-            counts[rk.ROUTINE] = advance.address() if self.held is None else self._holding(self.held)
-            counts[rk.PRESCRIBER] = prescribe.address() if state.has_known else 0
-            counts[rk.KEEPER] = 0
+            if self.held is not None:
+                counts[rk.ROUTINE] = self._holding(self.held)
         else:
             counts[rk.ROUTINE] = realizer.address()
             counts[rk.PRESCRIBER] = prescriber.address() if state.has_known else 0
@@ -837,11 +833,14 @@ class Integrator(Sealed):
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""
-        state, control = self._state, self.control
-        assert state is not None
-        state.invalidate_q()  # before y changes: an interrupt from here on finds a state that is not realized
-        interpolation.interpolate(state.block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
-        self._settle(time, time < control[rk.TIME], stage)
+        self.get_state().invalidate_q()  # before y changes: an interrupt from here on finds a state that is not realized
+        self._interpolate(time)
+        self._settle(time, time < self.control[rk.TIME], stage)
+
+    def _interpolate(self, time: float) -> None:
+        """Put y at *time*, within the last step."""
+        control = self.control
+        interpolation.interpolate(self.get_state().block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
 
     def _settle(self, time: float, interpolated: bool, stage: Stage) -> None:
         """Prescribe, project and realize the state, whose y has been set."""
@@ -857,19 +856,6 @@ class Integrator(Sealed):
                 self._call_as_chosen(loop.project_report, self.control, self.counts)
                 state.invalidate_q()
         self.system.realize(state, stage)
-
-    def _free_variables(self) -> Array:
-        """1 for each number of y that is integrated, 0 for what locks and motions prescribe."""
-        state = self._state
-        assert state is not None
-        matter, tree = self.system.get_matter_subsystem(), state.tree
-        free = np.ones(len(state.y_values))
-        if state.has_known:
-            first = len(state.q_values)
-            free[: tree.nq] = free[first : first + tree.nu] = 0.0
-            free[matter.get_free_q_index(state)] = 1.0
-            free[first + matter.get_free_u_index(state)] = 1.0
-        return free
 
     def fail(self, status: int) -> None:
         """Leave the state at the last accepted step, and raise the error that explains why the integration stopped."""
@@ -1076,6 +1062,18 @@ class Integrator(Sealed):
     def method_has_error_control(self) -> bool:
         """True if the method estimates its errors, and so can choose its steps."""
         return self.has_error_control
+
+
+def put_routines(plan: npt.NDArray[np.int64], state: State, limits: bool = True, **scalar: bool) -> None:
+    """Put the addresses of the package's routines that a state needs into a plan of runs, for records of a scalar."""
+    limits = limits and state.tree.counts["num_contact_elements"] > 0
+    plan[rk.LIMITER] = limit_step.address(**scalar) if limits else 0
+    plan[rk.RELAXES] = len(state.z_values) > 0
+    plan[rk.QUATERNIONS] = len(state.tree.quaternions) > 0
+    plan[rk.PROJECTOR] = project_on_manifolds.address(**scalar) if state.is_constrained else 0
+    plan[rk.ROUTINE] = advance.address(**scalar)
+    plan[rk.PRESCRIBER] = prescribe.address(**scalar) if state.has_known else 0
+    plan[rk.KEEPER] = 0
 
 
 def _optional(what: str, value: float | None) -> float | None:

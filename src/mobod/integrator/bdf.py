@@ -20,7 +20,6 @@ from ..errors import ModelError
 from ..state.state import State
 from ..stepping import controller, limits, loop, record as rk
 from ..system.system import MultibodySystem
-from ..value.stage import Stage
 from . import _bdf_steps as bdf, _implicit
 from ._solvers import Cvode, Problem, Scipy
 from .base import Integrator
@@ -367,21 +366,17 @@ class BDF(Integrator):
             "force smoother; try a smaller accuracy number, where the iteration begins nearer, or a smaller min_step_size"
         )
 
-    def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
-        """Put the state at *time*, by the solver's own polynomial where that is within the last step, and realize it."""
-        state, control = self._state, self.control
-        assert state is not None
+    def _interpolate(self, time: float) -> None:
+        """By the solver's own polynomial, where there is one."""
+        state, control = self.get_state(), self.control
         self._revive()
         known = self._solver is not None or (self._is_compiled and control[bdf.ORDER] > 0.0)
         if not (known and control[rk.PREVIOUS_TIME] < time < control[rk.TIME]):
-            super().leave_at(time, stage)
-            return
-        if self._solver is None:
-            state.invalidate_q()
+            super()._interpolate(time)
+        elif self._solver is None:
             bdf.interpolate(state.block, self.memory, control, time)
         else:
             state.y_values[:] = self._solver.at(time)
-        self._settle(time, True, stage)
 
 
 _finish = loop.finish_at

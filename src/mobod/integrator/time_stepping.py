@@ -488,17 +488,13 @@ class TimeStepping(Integrator):
             frictions.append((one.name, rows_of_constraint(state, one.stick), h * mu * one.get_normal_force_magnitude(state)))
         return rows, frictions
 
-    def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
-        """Put the state at *time*, linearly between the ends of the last step, and realize it."""
-        state, control = self._state, self.control
-        assert state is not None
-        previous, last = float(control[rk.PREVIOUS_TIME]), float(control[rk.TIME])
+    def _interpolate(self, time: float) -> None:
+        previous, last = float(self.control[rk.PREVIOUS_TIME]), float(self.control[rk.TIME])
         if not previous < time < last:
-            super().leave_at(time, stage)
+            super()._interpolate(time)
             return
         part = (time - previous) / (last - previous)
-        state.y_values[:] = (1.0 - part) * self.work[rk.Y_PREVIOUS] + part * self.work[rk.Y]
-        self._settle(time, True, stage)
+        self.get_state().y_values[:] = (1.0 - part) * self.work[rk.Y_PREVIOUS] + part * self.work[rk.Y]
 
 
 def select(rows: ContactRows, which: Any) -> ContactRows:

@@ -7,7 +7,7 @@ between them: it is searched from knot to knot, unless a lower bound that the lo
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from ..stepping.witnesses import (
     RATE_LOW,
     RATE_NOW,
     SEEN,
+    SHIFT,
     WIDTH,
     WINDOW,
 )
@@ -40,6 +41,29 @@ from ..value.stage import Stage
 
 #: A part of a step in which one table's points are passed is no shorter than this part of it: two points can be the same.
 _SHORTEST_PART = 1e-9
+
+
+def pack(
+    rows: Iterable[tuple[Watched, bool, int, bool]], state: State, count: int, before: int, address: int, **scalar: bool
+) -> tuple[list[int], list[float]]:
+    """The table of *count* witnesses with their integers, and their numbers: the pools of `stepping.witnesses`.
+
+    Of each row: the witness; whether Python computes it, which is called at an *address*; whether, and how far from there, its
+    rate is a difference; whether runs that begin near its event begin alone. So many numbers are *before* theirs.
+    """
+    table: list[int] = []
+    integers: list[int] = []
+    numbers: list[float] = []
+    for k, (one, by_python, differs, near) in enumerate(rows):
+        where = [address, k, watching.AT_END]
+        if not by_python:
+            assert one.witness is not None and one.witness.routine is not None
+            own_integers, own_numbers = one.witness.pack(state)
+            where = [one.witness.routine.address(**scalar), WIDTH * count + len(integers), before + len(numbers)]
+            integers += own_integers
+            numbers += own_numbers
+        table += [*where, one.info.rising, one.info.falling, differs, near, one.knots is not None]
+    return [*table, *integers], numbers
 
 
 class Watch:
@@ -106,34 +130,24 @@ class Watch:
         by_kernels = self._integrator.calls_witnesses or all(one.witness is not None for one in self.watched)
         self._is_packed = self._integrator.can_watch and by_kernels
         state, count = self._integrator.get_state(), len(self.watched)
-        table: list[int] = []
-        integers: list[int] = []
-        numbers: list[float] = []
-        for k, one in enumerate(self.watched):
-            where = [0, 0, 0]
-            differs = 0 if one.rate is not None else watching.WITH_RATES if self._needs_rates else watching.WITH_SPEEDS
-            if self._is_packed and one.witness is not None:
-                assert one.witness.routine is not None
-                own_integers, own_numbers = one.witness.pack(state)
-                where = [one.witness.routine.address(), WIDTH * count + len(integers), SEEN * count + len(numbers)]
-                integers += own_integers
-                numbers += own_numbers
-                differs = 0
-            elif self._is_packed:
-                where = [self._callback.address(), k, watching.AT_END]
-            table += [*where, one.info.rising, one.info.falling, differs]
+        by_python = [not self._is_packed or one.witness is None for one in self.watched]
+        far = watching.WITH_RATES if self._needs_rates else watching.WITH_SPEEDS
+        differs = [far * (alone and one.rate is None) for alone, one in zip(by_python, self.watched, strict=True)]
+        address = self._callback.address() if self._is_packed and any(by_python) else 0
+        rows = zip(self.watched, by_python, differs, [True] * count, strict=True)
+        integers, numbers = pack(rows, state, count, SEEN * count, address)
         windows = [one.window for one in self.watched]
-        packed = [*table, *integers], numbers, windows
+        packed = integers, numbers, windows
         if packed == self._packed:  # as after most events
-            self._seen[:, :WINDOW] = np.nan
+            self._seen[:, :SHIFT] = np.nan
             return
         self._packed = packed
-        self._integers = np.array(packed[0], np.int64)
+        self._integers = np.array(integers, np.int64)
         self._numbers = np.full((SEEN * count + len(numbers), 1), np.nan)
         self._numbers[SEEN * count :, 0] = numbers
-        self._table = self._integers[: WIDTH * count].reshape(-1, WIDTH)
+        self._table = self._integers[: WIDTH * count]
         self._seen = seen = self._numbers[: SEEN * count, 0].reshape(-1, SEEN)
-        seen[:, WINDOW] = windows
+        seen[:, SHIFT], seen[:, WINDOW] = 0.0, windows
         self._before, self._now = seen[:, BEFORE : RATE_BEFORE + 1 : 2], seen[:, NOW : RATE_NOW + 1 : 2]
         self._low = seen[:, AT_LOW : RATE_LOW + 1 : 2]
 

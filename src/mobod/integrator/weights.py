@@ -12,6 +12,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..mobilizer import q_rates
 from ..state.state import State
+from ..value.stage import Stage
 
 
 def error_weights(state: State) -> Array:
@@ -34,3 +35,18 @@ def error_weights(state: State) -> Array:
         if n == count and first >= tree.nu:  # a q for each u, as far as one can know
             of_q[start : start + n] = of_u[first : first + count]
     return np.concatenate([of_q, of_u, state.z_weights, np.ones(6 * tree.num_particles)])
+
+
+def free_variables(state: State) -> Array:
+    """1 for each number of y that is integrated, 0 for what locks and motions prescribe ``(ny,)``."""
+    matter, tree = state.system.get_matter_subsystem(), state.tree
+    free = np.ones(len(state.y_values))
+    if state.has_known:
+        first = len(state.q_values)
+        if state.stage_number < Stage.INSTANCE:
+            state = state.copy()
+            state.system.realize(state, Stage.INSTANCE)
+        free[: tree.nq] = free[first : first + tree.nu] = 0.0
+        free[matter.get_free_q_index(state)] = 1.0
+        free[first + matter.get_free_u_index(state)] = 1.0
+    return free

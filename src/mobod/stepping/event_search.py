@@ -39,6 +39,7 @@ from .witnesses import (
     RISING,
     ROUTINE,
     SEEN,
+    WIDTH,
     WINDOW,
     WITH_RATES,
     WITH_SPEEDS,
@@ -77,7 +78,7 @@ class Searched(NamedTuple):
 @generic
 def copy_seen(crew: Any, lane: int, source: int, target: int) -> None:
     """Copy a row of `seen` of each witness to another."""
-    for w in range(crew.watched.shape[0]):
+    for w in range(crew.watched.shape[0] // WIDTH):
         store_lane(crew.seen, SEEN * w + target, 0, lane, load_lane(crew.seen, SEEN * w + source, 0, lane))
 
 
@@ -88,9 +89,9 @@ def _crossing(crew: Any, w: int, lane: int, to: int) -> float:
     A change that starts from zero is no event.
     """
     before, after = load_lane(crew.seen, SEEN * w + AT_LOW, 0, lane), load_lane(crew.seen, SEEN * w + to, 0, lane)
-    if before > 0.0 and after <= 0.0 and crew.watched[w, FALLING] != 0:
+    if before > 0.0 and after <= 0.0 and crew.watched[WIDTH * w + FALLING] != 0:
         return -1.0
-    if before < 0.0 and after >= 0.0 and crew.watched[w, RISING] != 0:
+    if before < 0.0 and after >= 0.0 and crew.watched[WIDTH * w + RISING] != 0:
         return 1.0
     return 0.0
 
@@ -137,12 +138,12 @@ def _excursions(look_at: Callable[..., bool]) -> Callable[..., float]:
         """
         seen, watched, first = crew.seen, crew.watched, b
         copy_seen(crew, lane, NOW, AT_HIGH)
-        for w in range(watched.shape[0]):
+        for w in range(watched.shape[0] // WIDTH):
             row = SEEN * w
             ga, gb = load_lane(seen, row + AT_LOW, 0, lane), load_lane(seen, row + NOW, 0, lane)
             rb = load_lane(seen, row + RATE_NOW, 0, lane)
             # towards zero from the end backwards, and the same sign, or zero, at the beginning
-            if gb * rb <= 0.0 or ga * gb < 0.0 or (watched[w, RISING] == 0 and watched[w, FALLING] == 0):
+            if gb * rb <= 0.0 or ga * gb < 0.0 or (watched[WIDTH * w + RISING] == 0 and watched[WIDTH * w + FALLING] == 0):
                 continue
             rate = load_lane(seen, row + RATE_LOW, 0, lane)
             if not rate == rate:
@@ -168,7 +169,7 @@ def _localizing(look_at: Callable[..., bool]) -> Callable[..., int]:
     def secant(crew: Any, lane: int, a: float, b: float, weights: tuple[float, float]) -> Any:
         """The window of those that have crossed between *a* and *b*, and where the first may be, by the weighted secant."""
         window, m = _NEVER, b
-        for w in range(crew.watched.shape[0]):
+        for w in range(crew.watched.shape[0] // WIDTH):
             row = SEEN * w
             if load_lane(crew.seen, row + CROSSED, 0, lane) != 0.0:
                 window = min(window, load_lane(crew.seen, row + WINDOW, 0, lane))
@@ -180,7 +181,7 @@ def _localizing(look_at: Callable[..., bool]) -> Callable[..., int]:
     @generic
     def localize(model: Any, crew: Any, lane: int, a: float, b: float) -> int:
         """Narrow down to its window, from SOUGHT to EVENT, the first event between *a* and *b*: CROSSED is who has changed."""
-        seen, n = crew.seen, crew.watched.shape[0]
+        seen, n = crew.seen, crew.watched.shape[0] // WIDTH
         weight_a = weight_b = 1.0
         moved = 0
         for number in range(_MOST_PLACES):
@@ -235,7 +236,7 @@ def searching(look_at: Callable[..., bool]) -> Callable[..., int]:
             end = excursion(model, crew, lane, a, b)
             if not end == end:
                 return LOST
-            for w in range(crew.watched.shape[0]):
+            for w in range(crew.watched.shape[0] // WIDTH):
                 if not abs(load_lane(seen, SEEN * w + AT_HIGH, 0, lane)) < 1e300:
                     return LOST
                 crossing = _crossing(crew, w, lane, AT_HIGH)
@@ -257,7 +258,7 @@ def begin_search(crew: Any, lane: int, time: float, values: int, rates: int) -> 
     if rates >= 0:
         copy_seen(crew, lane, rates, RATE_LOW)
         return
-    for w in range(crew.watched.shape[0]):
+    for w in range(crew.watched.shape[0] // WIDTH):
         store_lane(crew.seen, SEEN * w + RATE_LOW, 0, lane, _UNKNOWN)
 
 
@@ -281,7 +282,7 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
     def look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
         """See `searching`: of one state. Where there is no result AT says at which time that was."""
         seen, watched, needs_rates = crew.seen, crew.watched, crew.needs_rates != 0
-        n, differs, sound = watched.shape[0], False, True
+        n, differs, sound = watched.shape[0] // WIDTH, False, True
         crew.run.control[AT] = time
         if crew.looks != 0:
             store(model.witness_values, 0, 0, h)
@@ -290,19 +291,19 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
             with_rates = needs_rates or h != 0.0
             go(model, crew.run, time, with_rates)
             for w in range(n):
-                where = watched[w, FIRST_NUMBER]
+                where = watched[WIDTH * w + FIRST_NUMBER]
                 if where == AT_END and h == 0.0:  # of what Python computes, which is told how far the record is realized
                     where = AS_NEEDED
-                call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
+                call_routine(watched[WIDTH * w + ROUTINE], model, watched[WIDTH * w + FIRST_INTEGER], where)
                 seen[SEEN * w + HERE, 0] = load(model.witness_values, 0, 0)
                 seen[SEEN * w + RATE_HERE, 0] = load(model.witness_values, 0, 1)
-                differs = differs or watched[w, DIFFERS] != 0
+                differs = differs or watched[WIDTH * w + DIFFERS] != 0
             if differs and h != 0.0 and time + h != time:
                 where = WITH_RATES if needs_rates else WITH_SPEEDS
                 go(model, crew.run, time + h, needs_rates)
                 for w in range(n):
-                    if watched[w, DIFFERS] != 0:
-                        call_routine(watched[w, ROUTINE], model, watched[w, FIRST_INTEGER], where)
+                    if watched[WIDTH * w + DIFFERS] != 0:
+                        call_routine(watched[WIDTH * w + ROUTINE], model, watched[WIDTH * w + FIRST_INTEGER], where)
                         seen[SEEN * w + RATE_HERE, 0] = (load(model.witness_values, 0, 0) - seen[SEEN * w + HERE, 0]) / h
         for w in range(n):
             sound = sound and abs(seen[SEEN * w + HERE, 0]) < 1e300
@@ -324,7 +325,7 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
     ) -> int:
         """Search the last step of one state from SOUGHT up to *end*: NOTHING, FOUND or LOST. For the rest see `Searched`."""
         control[AT] = end
-        for w in range(watched.shape[0]):
+        for w in range(watched.shape[0] // WIDTH):
             if looks == 0 and not abs(seen[SEEN * w + NOW, 0]) + abs(seen[SEEN * w + RATE_NOW, 0]) < 1e300:
                 return LOST
         return search(attach(block), Searched(run_of(work, table, control, counts), watched, seen, looks, needs_rates), 0, end)

@@ -36,7 +36,7 @@ from .method import runge_kutta
 from .method.method import Method
 from .record import run_of
 from .rows import begin_at, report_row, set_y, shift_step
-from .witnesses import look, look_again, look_at_end, suspects
+from .witnesses import look, look_at_end, suspects
 
 
 @compiled
@@ -58,7 +58,7 @@ def take_samples(model: Any, run: Any, realized: bool) -> int:
     counts[rk.EVALUATIONS] += 1
     if evaluate_rest(model, counts, KINEMATICS | ARTICULATED) != 0:
         return rk.NOT_FINITE
-    look_again(model, counts[rk.WATCHES])
+    look(model, counts[rk.WATCHES], True)
     return rk.REACHED
 
 
@@ -89,7 +89,7 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     control[rk.TIME] = control[rk.PREVIOUS_TIME] = load(model.time, 0, 0)
     control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
     if counts[rk.WATCHES] > 0:  # what has been set here is no event
-        look(model, counts[rk.WATCHES])
+        look(model, counts[rk.WATCHES], False)
     return rk.REACHED
 
 
@@ -125,12 +125,6 @@ def arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
         counts[rk.REALIZATION_FAILURES] += 1
         return rk.NOT_FINITE
     return rk.DONE
-
-
-@compiled
-def arrive_at(block: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """`arrive`, for steps that Python takes."""
-    return arrive(attach(block), control, counts, time, y)
 
 
 @compiled

@@ -1,9 +1,9 @@
-"""Witnesses in the loop over steps: what may have changed sign within a step.
+"""Witnesses in loops over steps, of any width: what may have changed sign within a step.
 
 A witness is a routine with its integers and numbers, which `mobod.event` writes. After each step its value and rate are
-compared with those at the step's beginning; unless a crossing is excluded, the loop returns, and the step is searched, see
-`event_search`. The record has the table of n witnesses at the beginning of its pool `witness_integers`, and what has been seen
-of them at that of `witness_numbers`.
+compared with those at the step's beginning; unless a crossing is excluded, the step is searched, see `event_search`: of one
+state the loop returns for that. The record has the table of n witnesses at the beginning of its pool `witness_integers`, and
+that of one state what has been seen of them at that of `witness_numbers`; lanes have an array for it.
 
 A witness may be no number where kernels do not know it, as the height above a cam is below its highest point: steps from
 there, and to there, are searched by Python.
@@ -17,16 +17,17 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, load_lane, store, where, zero
 from ..compiling import compiled, generic
 from .evaluate import evaluate, move, settle_between
 from .interpolation import interpolate
-from .record import PREVIOUS_TIME, TIME, WATCHES, run_of
+from .record import PREVIOUS_TIME, TIME, WATCHES, Y, run_of
 
 # of a row of the table: where the witness's routine is, the places of its integers and numbers, which changes of sign count,
-# and how far the record is to be realized for a difference, which takes the place of a rate
-ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING, DIFFERS = range(6)
-WIDTH = 6
+# how far the record is to be realized for a difference, which takes the place of a rate; 1 where a run begins alone that may
+# come to an event within two windows, or is there already; and 1 where Python finds the event, as the witness is a bound
+ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING, DIFFERS, NEAR, IS_BOUND = range(8)
+WIDTH = 8
 #: What a callback is told of the record: it is at a step's end, or elsewhere and realized so far, or as far as witnesses need
 #: it for their values. The two in the middle are what DIFFERS says, too, of a witness whose rate is a difference; of others
 #: that is 0.
@@ -40,21 +41,41 @@ DIFFERENCE = 1e-4
 # in which an event is found
 BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT, WINDOW = range(12)
 SEEN = 12
-#: Of positions of size 1: what is no more above zero is there, as rounding leaves it.
-ROUNDING = 1e-10
+#: Of positions of size 1: what is no more above zero is there, as rounding leaves it; and what a gap is raised to that begins
+#: overrun.
+ROUNDING, LEAST_GAP = 1e-10, 1e-11
 
 
 @generic
-def _look(model: Any, n: int) -> None:
-    """Values and rates of all witnesses, of a record that is realized; those before are kept."""
+def ask(model: Any, watched: Any, w: int) -> None:
+    """Value and rate of a witness into `witness_values`, of a record that is realized."""
+    row = WIDTH * w
+    call_routine(watched[row + ROUTINE], model, watched[row + FIRST_INTEGER], watched[row + FIRST_NUMBER])
+
+
+@generic
+def look_at_all(model: Any, watched: Any, n: int, seen: Any, mark: Any, begins: bool, again: bool) -> None:
+    """Values and rates of n witnesses of states that are marked, of a record that is realized; those before are kept.
+
+    Runs *begin*, where gaps that are overrun are raised; or they go on *again* from where they were, with other rates, as by a
+    sample: of witnesses that have some.
+    """
     for w in range(n):
-        at, row = SEEN * w, WIDTH * w
-        for k in (BEFORE, RATE_BEFORE):
-            store(model.witness_numbers, at + k, 0, load(model.witness_numbers, at + k + 1, 0))
-        integers, numbers = model.witness_integers[row + FIRST_INTEGER], model.witness_integers[row + FIRST_NUMBER]
-        call_routine(model.witness_integers[row + ROUTINE], model, integers, numbers)
+        if again and watched[WIDTH * w + DIFFERS] != 0:
+            continue
+        ask(model, watched, w)
+        shift = load(seen, SEEN * w + SHIFT, 0)
+        if begins and watched[WIDTH * w + NEAR] != 0 and watched[WIDTH * w + IS_BOUND] == 0:
+            gap = load(model.witness_values, 0, 0)
+            shift = where(mark > 0.0, where(gap < LEAST_GAP, LEAST_GAP - gap, zero(gap)), shift)
+            store(seen, SEEN * w + SHIFT, 0, shift)
         for k in range(2):
-            store(model.witness_numbers, at + 2 * k + 1, 0, load(model.witness_values, 0, k))
+            new, now, before = load(model.witness_values, 0, k), SEEN * w + NOW + 2 * k, SEEN * w + BEFORE + 2 * k
+            if k == 0:
+                new = new + shift
+            old = load(seen, now, 0)
+            store(seen, before, 0, where(mark > 0.0, old, load(seen, before, 0)))
+            store(seen, now, 0, where(mark > 0.0, new, old))
 
 
 @generic
@@ -85,22 +106,10 @@ def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> boo
 
 
 @compiled
-def look(block: Any, n: int) -> None:
-    """A step begins at the record, which is realized: n witnesses as they are there."""
-    _look(attach(block), n)
-
-
-@compiled
-def look_again(block: Any, n: int) -> None:
-    """Rates have changed where the next step begins, as by a sample: look once more at the witnesses that have some."""
+def look(block: Any, n: int, again: bool) -> None:
+    """A step of one state begins at the record: n witnesses as they are there, see `look_at_all`."""
     model = attach(block)
-    for w in range(n):
-        at, row = SEEN * w, WIDTH * w
-        if model.witness_integers[row + DIFFERS] == 0:
-            integers, numbers = model.witness_integers[row + FIRST_INTEGER], model.witness_integers[row + FIRST_NUMBER]
-            call_routine(model.witness_integers[row + ROUTINE], model, integers, numbers)
-            store(model.witness_numbers, at + NOW, 0, load(model.witness_values, 0, 0))
-            store(model.witness_numbers, at + RATE_NOW, 0, load(model.witness_values, 0, 1))
+    look_at_all(model, model.witness_integers, n, model.witness_numbers, 1.0, False, again)
 
 
 @compiled
@@ -109,7 +118,7 @@ def look_at_end(block: Any, work: Any, control: Any, counts: Any) -> bool:
     if counts[WATCHES] < 0:
         return False
     model = attach(block)
-    _look(model, counts[WATCHES])
+    look_at_all(model, model.witness_integers, counts[WATCHES], model.witness_numbers, 1.0, False, False)
     return _difference(model, counts[WATCHES], work, control, counts)
 
 
@@ -122,29 +131,47 @@ def suspects(block: Any, n: int, h: float) -> bool:
     if n < 0:
         return True
     model = attach(block)
-    for w in range(n):
-        at, signs = SEEN * w, WIDTH * w
-        before = load(model.witness_numbers, at + BEFORE, 0), load(model.witness_numbers, at + RATE_BEFORE, 0)
-        end = load(model.witness_numbers, at + NOW, 0), load(model.witness_numbers, at + RATE_NOW, 0)
-        if may_cross(before, end, h, model.witness_integers[signs + RISING], model.witness_integers[signs + FALLING]):
-            return True
-    return False
+    suspect: bool = find_suspects(model.witness_integers, n, model.witness_numbers, 0, h)[0]
+    return suspect
 
 
 @generic
-def is_near_event(model: Any, n: int) -> bool:
-    """True if one of n witnesses, as seen last, is zero to rounding, or may come there within two of its windows.
+def ends_of_step(seen: Any, w: int, lane: int) -> Any:
+    """Value and rate of a witness at the beginning of a state's last step, and at its end."""
+    row = SEEN * w
+    before = load_lane(seen, row + BEFORE, 0, lane), load_lane(seen, row + RATE_BEFORE, 0, lane)
+    return before, (load_lane(seen, row + NOW, 0, lane), load_lane(seen, row + RATE_NOW, 0, lane))
 
-    So is one that falls alone and is not above zero: it may be a gap, which is closed then.
+
+@generic
+def find_suspects(watched: Any, n: int, seen: Any, lane: int, h: float) -> Any:
+    """True if a witness may have changed sign in a state's last step; and if it takes a run of one state to find where."""
+    suspect = alone = False
+    for w in range(n):
+        before, end = ends_of_step(seen, w, lane)
+        if may_cross(before, end, h, watched[WIDTH * w + RISING], watched[WIDTH * w + FALLING]):
+            suspect = True
+            known = abs(before[0]) < 1e300 and abs(end[0]) < 1e300 and abs(end[1]) < 1e300
+            alone = alone or not known or watched[WIDTH * w + IS_BOUND] != 0
+    return suspect, alone
+
+
+@generic
+def is_near_event(model: Any, watched: Any, n: int, seen: Any, work: Any, lane: int) -> bool:
+    """True if one of n witnesses for which that counts, as seen last, is zero to rounding, or may come there in two windows.
+
+    So is one that falls alone and is not above zero: it may be a gap, which is closed then. And one that is no number.
     """
     near, size = False, 1.0
+    if n == 0:
+        return near
     for i in range(model.nq):
-        size = max(size, abs(load(model.q, i, 0)))
+        size = max(size, abs(load_lane(work, Y, i, lane)))
     for w in range(n):
-        at, falls_alone = SEEN * w, model.witness_integers[WIDTH * w + RISING] == 0
-        value, rate = load(model.witness_numbers, at + NOW, 0), load(model.witness_numbers, at + RATE_NOW, 0)
-        reach = 2.0 * load(model.witness_numbers, at + WINDOW, 0) * abs(rate) + ROUNDING * size
-        near = near or not (value > reach or (value < -reach and not falls_alone))
+        if watched[WIDTH * w + NEAR] != 0:
+            value, rate = ends_of_step(seen, w, lane)[1]
+            reach = 2.0 * load_lane(seen, SEEN * w + WINDOW, 0, lane) * abs(rate) + ROUNDING * size
+            near = near or not (value > reach or (value < -reach and watched[WIDTH * w + RISING] != 0))
     return near
 
 

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra.scalar import load, load_lane
+from ...algebra.scalar import load, load_lane, store, where, zero
 from ...compiling import apart, generic
 from ...stepping import record as rk
 from ...stepping.evaluate import evaluate, move
 from ...stepping.event_search import LOST, begin_search, searching
 from ...stepping.record import AT, EVENT, PREVIOUS_TIME, STATE, TIME
 from ...stepping.rows import set_row
-from ...stepping.witnesses import AT_HIGH, BEFORE, HERE, RATE_BEFORE, RATE_HERE, SEEN, SHIFT
+from ...stepping.witnesses import AT_HIGH, BEFORE, HERE, RATE_BEFORE, RATE_HERE, SEEN, SHIFT, WIDTH, ask, look_at_all
 from ..batch_memory import finish_steps
 from . import layout as at
 from .layout import HALT, LOOKS, SEEKS
 from .reports import put_settled
 from .states import leave
-from .witnesses import ask
 
 _NEVER = float("inf")
 
@@ -39,7 +38,7 @@ def _look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
     else:
         move(model, plan)
     sound = True
-    for w in range(crew.watched.shape[0]):
+    for w in range(crew.watched.shape[0] // WIDTH):
         ask(model, crew.watched, w)
         value = load_lane(model.witness_values, 0, 0, lane) + crew.seen[SEEN * w + SHIFT, 0, lane]
         crew.seen[SEEN * w + HERE, 0, lane] = value
@@ -49,6 +48,13 @@ def _look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
 
 
 _search = searching(_look_at)
+
+
+@generic
+def look(model: Any, crew: Any, mark: Any, begins: bool, again: bool) -> None:
+    """See `look_at_all`: of lanes that are marked; Python is asked for rates, too."""
+    store(crew.marks, LOOKS, 0, where(mark > 0.0, 2.0 + zero(mark), zero(mark)))
+    look_at_all(model, crew.watched, crew.watched.shape[0] // WIDTH, crew.seen, mark, begins, again)
 
 
 @apart

@@ -20,18 +20,18 @@ from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_e
 from ...stepping.method.method import Method
 from ...stepping.record import AT, EVENT, FINAL_TIME, SOUND, STATE, TAKEN, TIME, Y
 from ...stepping.rows import set_row, shift
+from ...stepping.witnesses import WIDTH, find_suspects, is_near_event
 from ...tree import sampling
 from ..batch_memory import begin_steps, finish_steps, undo_beginning
 from ..chunks import NONE, begin_work, finish as finish_work, leave_work, next_call
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
-from .events import find_called, find_events
+from .events import find_called, find_events, look
 from .layout import DUE, END, FRESH, HALT, METHOD, RAISED, TERMINATED, TERMINATOR, VALUE, WAIT
 from .reports import find_due, put_settled, report
 from .starts import begin
 from .states import leave, refill, retire, take
-from .witnesses import find_suspects, is_near, look
 
 
 @generic
@@ -89,6 +89,7 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
     """The runs of FRESH lanes begin; whether one of them has ended there."""
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     plan, settings, control, any_free = run.plan, run.settings, run.control, False
+    n = crew.watched.shape[0] // WIDTH
     for lane in range(8):
         if marks[FRESH, 0, lane] > 0.0:
             if model.num_controllers > 0:
@@ -97,7 +98,7 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
                 keep_memory(model, single, lane)
             begun = settings[rk.FIXED_STEP] > 0.0 or control[rk.STEP, 0, lane] > 0.0
             lanes[rk.EVALUATIONS, lane] += 1 if begun else 3 if plan[rk.LIMITER] != 0 else 2
-    begin(model, run, marks, crew.watched, crew.seen, crew.remembered, crew.kept)
+    begin(model, crew)
     crew.queue[at.REALIZED] = 1
     for lane in range(8):
         if marks[FRESH, 0, lane] > 0.0:
@@ -106,7 +107,7 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
                 status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
                 leave(lanes, lane, status, False)
                 any_free = True
-            elif marks[FRESH, 0, lane] < 2.0 and is_near(model, lane, crew.watched, crew.seen, run.work):
+            elif marks[FRESH, 0, lane] < 2.0 and is_near_event(model, crew.watched, n, crew.seen, run.work, lane):
                 leave(lanes, lane, at.SUSPECT, False)
                 any_free = True
     if any_free:
@@ -189,7 +190,7 @@ def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
     """Sample the controllers that are due; whether a run ends by that."""
     marks, any_free = crew.marks, False
     if sample(model, single, crew.run, crew.lanes, marks, crew.own, crew.own_of_single):
-        look(model, crew.watched, crew.seen, marks, load(marks, DUE, 0), False, True)
+        look(model, crew, load(marks, DUE, 0), False, True)
         for lane in range(8):
             if marks[DUE, 0, lane] < 0.0:
                 leave(crew.lanes, lane, int(1.0 - marks[DUE, 0, lane]), False)
@@ -239,6 +240,13 @@ def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
 
 
 @generic
+def suspects(crew: Any, lane: int) -> Any:
+    """See `find_suspects`: of a lane."""
+    n, h = crew.watched.shape[0] // WIDTH, crew.run.control[rk.SIZE, 0, lane]
+    return find_suspects(crew.watched, n, crew.seen, lane, h)
+
+
+@generic
 def finish(model: Any, crew: Any, realized: bool) -> None:
     """Steps that are TAKEN have ended, where the record is *realized* or nobody wanted it.
 
@@ -248,11 +256,11 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
     by_speeds = crew.watched.shape[0] > 0 and not realized
     if by_speeds:
         move(model, run.plan)
-        look(model, crew.watched, crew.seen, crew.marks, taken, False, False)
+        look(model, crew, taken, False, False)
         any_suspect = False
         for lane in range(8):
             if control[TAKEN, 0, lane] > 0.0:
-                suspect, _ = find_suspects(lane, crew.watched, crew.seen, control[rk.SIZE, 0, lane])
+                suspect, _ = suspects(crew, lane)
                 any_suspect = any_suspect or suspect
         if any_suspect:
             evaluate(model, run.plan, run.held)
@@ -263,7 +271,7 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
                 crew.queue[at.REALIZED] = 0
     finish_steps(model, control, TAKEN, crew.kept)
     if not by_speeds:
-        look(model, crew.watched, crew.seen, crew.marks, taken, False, False)
+        look(model, crew, taken, False, False)
     shift(model, run.work, taken)
 
 
@@ -276,7 +284,7 @@ def settle(model: Any, crew: Any, data: Any, controlled: bool) -> None:
             continue
         suspect = alone = False
         if control[TAKEN, 0, lane] > 0.0:
-            suspect, alone = find_suspects(lane, crew.watched, crew.seen, control[rk.SIZE, 0, lane])
+            suspect, alone = suspects(crew, lane)
         if alone:
             control[TAKEN, 0, lane] = 0.0
             lanes[rk.ATTEMPTS, lane] -= 1

@@ -13,13 +13,14 @@ from ...stepping.limits import limit_steps
 from ...stepping.record import FIXED_STEP, LIMITER, SOUND, STEP, TIME, TOLERANCE, Y
 from ...stepping.rows import set_row, shift
 from ..batch_memory import begin_measures, finish_steps
+from .events import look
 from .layout import FRESH
-from .witnesses import look
 
 
 @apart
-def begin(model: Any, run: Any, marks: Any, watched: Any, seen: Any, remembered: Any, kept: Any) -> None:
+def begin(model: Any, crew: Any) -> None:
     """The rates where fresh lanes begin, and their first step."""
+    run, marks, remembered, kept = crew.run, crew.marks, crew.remembered, crew.kept
     plan, settings, work, control, held = run.plan, run.settings, run.work, run.control, run.held
     fresh = load(marks, FRESH, 0)
     set_row(model, work, Y, load(control, TIME, 0))
@@ -32,7 +33,7 @@ def begin(model: Any, run: Any, marks: Any, watched: Any, seen: Any, remembered:
     finish_steps(model, marks, FRESH, kept)
     sound = where(missed < 0.0, one(missed), where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
     store(control, SOUND, 0, sound)
-    look(model, watched, seen, marks, fresh, True, False)
+    look(model, crew, fresh, True, False)
     able = where(sound == 0.0, fresh, zero(fresh))  # the others are left as they were
     shift(model, work, able)
     shift(model, work, able)
