@@ -7,6 +7,7 @@ import pytest
 
 import mobod as mb
 from mobod.ensemble import simulating
+from mobod.unilateral.stepped import space as names
 
 H = 1.0 / 256.0  # sums of which are exact
 
@@ -160,7 +161,7 @@ def test_calls_of_step_go_on_as_one_run_does(bouncing):
 
 @pytest.fixture(scope="module")
 def biped():
-    """A torso with two legs, whose feet touch the floor and each other: torques act, springs and stops are implicit."""
+    """A torso with two legs, whose feet touch the floor and each other: hips rub, torques act, springs are implicit."""
     system = mb.MultibodySystem("biped")
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     mb.force.Gravity(forces, matter, (0, 0, -9.8))
@@ -174,6 +175,7 @@ def biped():
         leg.add_contact_surface(mb.contact.Surface(mb.contact.Sphere(0.05), material), mb.Transform((0, 0, -0.2)))
         mb.force.MobilityLinearDamper(forces, leg, 0, 0.5)
         mb.force.MobilityLinearStop(forces, leg, 0, 500.0, 1.0, -0.4, 0.4)
+        mb.contact.JointFriction(leg, 0, 10.0, 0.1, 0.05, 0.01)
     mb.CompliantContactSubsystem(system)
     return system, system.realize_topology()
 
@@ -192,6 +194,8 @@ def test_problems_of_eight_states_are_solved_beside_each_other(biped):
         for _ in range(50):
             ensemble.step(0.002, integrator=method, **forces)
         assert not ensemble.failed.any()
+        spaces = [space for worker in ensemble._step_plan.lanes.workers for space in worker._blocks[1]]
+        assert sum(space.counts[names.NEWTON] for space in spaces) < 5 * len(order), "few steps are taken by one state alone"
         return ensemble
 
     order = rng.permutation(19)[:13]

@@ -41,6 +41,7 @@ from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
 from .lanes import layout, lending
 from .lanes.run import run
+from .lanes.struck import Striker
 
 _Measure = TypeVar("_Measure", bound=Measure)
 #: The loops over steps that lanes have, by the kernel that an integrator has for one state.
@@ -310,6 +311,10 @@ class LaneRuns:
     def _take_contact(self, state: State, controller: UsersRoutine | None) -> None:
         """Prepare steps of surfaces, and the record of one state, for those that a state takes alone."""
         self.stepped = Stepped(state.system)
+        contacts = state.system.get_matter_subsystem().unilateral_contacts
+        #: Whether Python takes steps in which contacts are struck.
+        self.strikes = any(one.get_restitution() > 0.0 for one in contacts)
+        self.calls_python = self.calls_python or self.strikes
         self.routines = step_eight.address(in_lanes=True, own_parameters=bool(self.own)), step_one.address()
         single = self.plan[layout.SINGLE :]
         single[rk.ROUTINE], single[rk.WANTED] = advance.address(), EVERYTHING | UNCHECKED
@@ -403,11 +408,16 @@ class LaneWorker:
         assert made is not None
         wide, each = widened(made), [copy_of(made) for _ in range(LANES)]
         addresses = np.array([one.words.ctypes.data for one in (wide, *each)])
+        python = 0
+        if plan.strikes:
+            method = TimeStepping(self.single.system, fixed_step_size=1.0)
+            self._striker = Striker(method, self.single, dict(zip(addresses[1:].tolist(), each, strict=True)))
+            python = self._striker.callback.address()
         room = len(wide.keys)
         arrays = addresses, np.zeros(LANES, np.int64), np.zeros((LANES, room), np.int64), np.zeros(room, np.int64)
         block = block_of(arrays)
         self._blocks = [wide, each, arrays, block]
-        self.spaces = np.array([plan.routines[0], block.ctypes.data, plan.routines[1], *addresses], np.int64)
+        self.spaces = np.array([plan.routines[0], block.ctypes.data, plan.routines[1], python, *addresses], np.int64)
 
     def begin(self, first_row: int = 0) -> None:
         """Reset the queue, after an earlier run that was interrupted; the first state to come is *first_row*."""

@@ -106,7 +106,7 @@ class TimeStepping(Integrator):
     (0.1, 1)
     """
 
-    INNER = frozenset({"sources"})
+    INNER = frozenset({"begin_apart", "find_end", "sources"})
 
     order = 1
     error_order = 2
@@ -294,6 +294,24 @@ class TimeStepping(Integrator):
     def forget_steps(self) -> None:
         """No impulses are known of steps before."""
         names.clear(self._stepped.space)
+
+    def begin_apart(self, state: State) -> None:
+        """Prepare for `find_end`, of states that kernels load into *state*."""
+        self._state, self._joints = state, joints_of(self.system.all_forces(), state.tree)
+        self._space = space_for(state, self._joints)
+        self._stepped.begin(state)
+
+    def find_end(self, space: Space) -> Array:
+        """y at the end of a step by Python, from the state as kernels have realized it; *space* has its size.
+
+        Nothing is known of steps before. `ConvergenceError` where there is no end, or no room in the space.
+        """
+        self._impulses, self._names = np.zeros(0), []
+        self._stepped.take(space)
+        y = self._advance_by(float(space.measures[names.SIZE]))
+        if self._stepped.space is not space:
+            raise ConvergenceError("there is no room for what touches")
+        return y
 
     def arguments(self) -> tuple[Any, ...]:
         """As of other integrators; what stepping works in is in the table's place."""

@@ -1,5 +1,7 @@
 """Steps of `TimeStepping` in lanes: eight states at once by `unilateral.stepped.step`, and one by one those that stand alone.
 
+Python takes those in which a contact with restitution is struck, see `struck`, and the state keeps its lane.
+
 A lane has a space of its own, in which it keeps the impulses of its last step; where states go on in another run they are in
 rows of `Data.impulses`: how many, the size of the step, the time at its end, then key, impulse and a of each point.
 """
@@ -11,7 +13,7 @@ from typing import Any
 from ...algebra.pointers import integers1, numbers3
 from ...algebra.record import call_routine
 from ...algebra.scalar import load, load_lane, store, store_lane, zero
-from ...compiling import apart, generic
+from ...compiling import NO_RESULT, apart, generic
 from ...stepping import record as rk
 from ...stepping.evaluate import evaluate, prescribe
 from ...stepping.record import TIME, Y
@@ -22,9 +24,9 @@ from ...unilateral.stepped.space import MEASURES, TRIES, space_at
 from . import layout as at
 from .controllers import load_single
 
-#: Words of a crew's `spaces`: addresses of `step_eight`, of its block and of `step_one`, of the wide space's block, then of the
-#: eight others'. None where the method is another.
-EIGHT, BLOCK, ONE, WIDE, FIRST = range(5)
+#: Words of a crew's `spaces`: addresses of `step_eight`, of its block, of `step_one`, of what Python does in its place, or 0,
+#: of the wide space's block, then of the eight others'. None where the method is another.
+EIGHT, BLOCK, ONE, BY_PYTHON, WIDE, FIRST = range(6)
 SPACES_SIZE = FIRST + 8
 #: Columns of a row of impulses.
 KEPT, SIZE, LEFT_AT, POINTS, A_POINT = 0, 1, 2, 3, 5
@@ -48,6 +50,11 @@ def _step_alone(model: Any, single: Any, crew: Any, lane: int, to: int, missed: 
         space.measures[names.SIZE] = control[rk.SIZE, 0, lane]
         first = steps.MISSED if missed else 0
         status = call_routine(words[ONE], single, words[FIRST + lane], to + first)
+        if status == names.CLOSES and words[BY_PYTHON] != 0:
+            evaluate(single, plan[at.SINGLE :], crew.held_of_single)
+            status = call_routine(words[BY_PYTHON], single, words[FIRST + lane], to)
+            if status == NO_RESULT:
+                status = names.NO_IMPULSES
         if status == 0:
             tries = numbers3(words[WIDE], TRIES)
             for i in range(model.ny):

@@ -22,7 +22,7 @@ from ...algebra.memory import load3, load_spatial, store3
 from ...algebra.order import larger, size_of
 from ...algebra.pointers import numbers1
 from ...algebra.record import call_routine
-from ...algebra.scalar import load, store, where, zero
+from ...algebra.scalar import load, sqrt, store, where, zero
 from ...compiling import generic
 from ...constraint.line_on_line_contact import overhang
 from ...constraint.protocol import POSITIONS
@@ -256,15 +256,25 @@ def add_gaps(model: Any, space: Any, h: float) -> None:
         if gap < 0.0:
             points[i, names.TARGET] = -GAP_RECOVERY * gap / h
     for at in range(space.sticks.shape[0]):
-        c, force = space.sticks[at], space.stick_numbers[at, 0]
-        _write(model, c)
-        i = _add(space, c, 0, names.STICK)
-        if i >= 0:
-            slip = _speed(model, space, c, 0)
-            mu = space.stick_numbers[at, 1]
-            if slip > TRANSITION_SPEED:
-                mu = space.stick_numbers[at, 2] + space.stick_numbers[at, 3] * slip
-            points[i, names.LIMIT], points[i, names.COMPLIANCE] = h * mu * force, 1.0
+        add_stick(space, at, slip_of_stick(model, space, at), h)
+
+
+@generic
+def slip_of_stick(model: Any, space: Any, at: int) -> Any:
+    """The speed of slip where friction of known normal force acts, whose rows are written."""
+    _write(model, space.sticks[at])
+    return _speed(model, space, space.sticks[at], 0)
+
+
+@generic
+def add_stick(space: Any, at: int, slip: float, h: float) -> None:
+    """Add friction of known normal force to the points of one state, as far as there is room."""
+    points, i = space.points, _add(space, space.sticks[at], 0, names.STICK)
+    if i >= 0:
+        mu = space.stick_numbers[at, 1]
+        if slip > TRANSITION_SPEED:
+            mu = space.stick_numbers[at, 2] + space.stick_numbers[at, 3] * slip
+        points[i, names.LIMIT], points[i, names.COMPLIANCE] = h * mu * space.stick_numbers[at, 0], 1.0
 
 
 @generic
@@ -294,13 +304,13 @@ def _write(model: Any, c: int) -> None:
 
 
 @generic
-def _speed(model: Any, space: Any, c: int, k: int) -> float:
+def _speed(model: Any, space: Any, c: int, k: int) -> Any:
     """The length of the velocity of row k of a constraint, and the next, if there is one, where the step begins."""
-    a, b = _rate(model, space, c, k, names.SPEED), 0.0
+    a = _rate(model, space, c, k, names.SPEED)
+    b = zero(a)
     if k + 1 < constraints.num_rows(model, c):
         b = _rate(model, space, c, k + 1, names.SPEED)
-    size: float = (a * a + b * b) ** 0.5
-    return size
+    return sqrt(a * a + b * b)
 
 
 @generic

@@ -896,8 +896,11 @@ def solve_in_lanes(space: Any) -> Any:
     What it has met has its slips, and a, as `solve` leaves them; for the others that is to be asked.
     """
     points = space.points
-    residual, _, enough = _begin(space)
-    residual = _coulomb_of_trees(space, residual, enough, enough, zero(residual) + 1.0)
+    residual, largest, enough = _begin(space)
+    fine = enough
+    if space.sticks.shape[0] > 0:
+        fine, enough = EXACT * largest, ENOUGH * largest
+    residual = _coulomb_of_trees(space, residual, fine, enough, zero(residual) + 1.0)
     o = zero(residual)
     for i in range(space.counts[names.POINTS]):
         _, a, b = load3(points, i, names.V)

@@ -19,7 +19,17 @@ from ...compiling import apart, generic, routine
 from ...mobilizer.q_rates import find_q_dot
 from ...tree.project import any_positive
 from . import space as names
-from .equations import NONE, STRUCK, add_equations, add_gaps, closing, find_closing, stop_at_end
+from .equations import (
+    NONE,
+    STRUCK,
+    add_equations,
+    add_gaps,
+    add_stick,
+    closing,
+    find_closing,
+    slip_of_stick,
+    stop_at_end,
+)
 from .joints import find_pushes
 from .points import find_points, place_all, recall, remember, renew_limits
 from .solve import find_problem, push_free, solve_in_lanes, weigh
@@ -33,7 +43,9 @@ MISSED, MISSED_BITS = 16, 8
 #: part; the row of each state's points; scratch.
 ADDRESSES, WHO, SLOTS, OWNERS = range(4)
 #: Columns of points that a row of the wide space has of its states'.
-_COPIED = (*range(names.SHIFT), *range(names.IMPULSE, names.IMPULSE + 3), *range(names.DRIFT, names.DRIFT + 3))
+_COPIED = (
+    *range(names.SHIFT), *range(names.IMPULSE, names.IMPULSE + 3), names.LIMIT, *range(names.DRIFT, names.DRIFT + 3)
+)  # fmt: skip
 #: ... and that its states have of it, when it is solved.
 _FOUND = (*range(names.IMPULSE, names.IMPULSE + 3), *range(names.V, names.V + 3), names.SHIFT)
 
@@ -159,11 +171,11 @@ def _solve(model: Any, block: int, first: int) -> bool:
 def _stands_alone(space: Any) -> bool:
     """True if a state's problem is not solved beside others."""
     n = space.counts[names.POINTS]
-    if n > names.MOST_IN_LANES or n > space.keys.shape[0] or space.sticks.shape[0] > 0:
+    if n > names.MOST_IN_LANES or n > space.keys.shape[0]:
         return True
     for i in range(n):
-        one, two = space.pairs[i, names.TREE_1], space.pairs[i, names.TREE_2]
-        if space.pairs[i, names.KIND] != names.CONTACT or (one >= 0 and two >= 0 and one != two):
+        one, two, kind = space.pairs[i, names.TREE_1], space.pairs[i, names.TREE_2], space.pairs[i, names.KIND]
+        if (kind != names.CONTACT and kind != names.STICK) or (one >= 0 and two >= 0 and one != two):
             return True
     return False
 
@@ -186,13 +198,21 @@ def _leave(wide: Any, who: Any, mark: Any, bits: int) -> int:
 
 
 @apart
-def _find_alone(model: Any, words: Any, who: Any, sizes: Any) -> int:
+def _find_alone(model: Any, wide: Any, words: Any, who: Any) -> int:
     """The points of each state that takes part, with the impulses to begin with; which states stand alone, a bit each."""
-    alone = 0
+    alone, sizes = 0, wide.measures
+    for lane in range(8):
+        if who[lane] != 0:
+            find_points(model, space_at(words[1 + lane]), load_lane(sizes, names.SIZE, 0, lane), lane)
+    for at in range(wide.sticks.shape[0]):
+        store(wide.vectors, names.SCRATCH, 0, slip_of_stick(model, wide, at))
+        for lane in range(8):
+            if who[lane] != 0:
+                slip, h = load_lane(wide.vectors, names.SCRATCH, 0, lane), load_lane(sizes, names.SIZE, 0, lane)
+                add_stick(space_at(words[1 + lane]), at, slip, h)
     for lane in range(8):
         if who[lane] != 0:
             space, h = space_at(words[1 + lane]), load_lane(sizes, names.SIZE, 0, lane)
-            find_points(model, space, h, lane)
             if _is_tied(model, space) or _stands_alone(space):
                 alone, who[lane] = alone | (1 << lane), 0
             else:
@@ -294,8 +314,8 @@ def step_eight(model: Any, block: int, to: int) -> int:
     wide = wide_at(words[0])
     h, result = load(wide.measures, names.SIZE, 0), names.FREE
     place_all(model, wide)
-    alone = _find_alone(model, words, who, wide.measures)
     pushed = _begin(model, wide, h)
+    alone = _find_alone(model, wide, words, who)
     if wide.gaps.shape[0] > 0:
         alone = alone | _leave(wide, who, closing(model, wide, h, names.FREE), 1)
     _share_rows(wide, words, who, slots, owners)

@@ -130,6 +130,10 @@ class Stepped:
             self.space.gaps[:, names.NUMBERS] = self._addresses
             self.space = with_block(self.space, step_one.address(), solve.address())
 
+    def take(self, space: Space) -> None:
+        """Work in the space of another state, of whose steps nothing is known."""
+        self.space, self._normals = space, ({}, 1.0)
+
     def enlarge(self) -> None:
         """Make room for what there was none."""
         assert self.space is not None
