@@ -16,9 +16,11 @@ from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
 from mobod.algebra.scalar import sin
 from mobod.derivative.analytic import sweep_for, whole_for
+from mobod.derivative.local import REST
 from mobod.derivative.plan import acts_along, acts_between
 from mobod.derivative.products import LONGEST
 from mobod.derivative.sweep import NUMBERS_A_BODY
+from mobod.force.slopes import KIND, ORIENTATION
 
 DIFFERENCE = 1e-7
 
@@ -118,14 +120,19 @@ def test_every_kind_of_force(make, close, derivative):
     assert_inverse(state, make.rng, close, away_from_corners)
 
 
-def test_gravity_that_leaves_out_a_body(make, close, derivative):
-    """It is a force as any other then, by columns, as it is no acceleration of Ground."""
-    model = make.tree(4, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Ball])
-    model.gravity.set_default_body_is_excluded(model.bodies[2], True)
+@pytest.mark.parametrize("leaves_out", [False, True])
+def test_weights(leaves_out, make, close, derivative):
+    """Of two fields, one of which may leave out a body, and of what holds up more bodies than are differentiated one by one."""
+    model = make.tree(10, [mb.mobilizer.Free, mb.mobilizer.Pin, mb.mobilizer.Ball])
+    mb.force.UniformGravity(model.forces, model.matter, make.vector(size=9.0))
+    mb.force.GravityCompensation(model.forces, {b: make.rng.uniform(0.2, 0.9) for b in model.bodies[1:]}, (1.0, 2.0, -9.0))
+    if leaves_out:
+        model.gravity.set_default_body_is_excluded(model.bodies[2], True)
     model.made()
     state = model.randomize()
-    assert_forward(state, close, derivative)
-    assert_inverse(state, make.rng, close, derivative)
+    plan = sweep_for(model.system, state).parts.plan
+    assert not plan.by_duals and len(plan.hung) == 1
+    assert_alone_and_in_lanes(state, make.rng, close, derivative)
 
 
 def test_forces_on_single_mobilities(make, close, derivative):
@@ -143,8 +150,14 @@ def test_forces_on_single_mobilities(make, close, derivative):
     F.MobilityPolynomialSpring(model.forces, planar, 0, 3.0, -0.4, 0.7, 0.2)
     F.MobilityPolynomialDamper(model.forces, ball, 1, 0.7, 0.2, 0.4)
     off = F.MobilityLinearSpring(model.forces, pin, 0, 3.0, 0.2)
+    loose = make.mobilized_body(mb.mobilizer.Free, model.matter.ground, direction=mb.Direction.FORWARD)
+    bend = make.mobilized_body(mb.mobilizer.Ball, loose, direction=mb.Direction.FORWARD)
+    for body, angle, k1 in ((loose, 0.4, 0.5), (bend, 0.4, 0.5), (bend, 0.0, 0.0)):  # the last has a kink at rest with k1
+        rest = mb.Rotation.about_axis(angle, (1, 2, 3))
+        F.MobilityOrientationSpring(model.forces, body, 3.0, rest, quadratic_stiffness=k1, cubic_stiffness=0.2)
     model.made()
     state = model.randomize(Stage.MODEL)
+    bend.set_q_to_fit_rotation(state, mb.Rotation.about_axis(1e-3, make.unit_vector()))
     off.disable(state)
     for angle, rate in ((0.5, 0.3), (-0.5, 0.3), (0.05, 1.0), (0.5, -9.0)):
         pin.set_one_q(state, 0, angle)
@@ -152,6 +165,8 @@ def test_forces_on_single_mobilities(make, close, derivative):
         model.system.realize(state)
         assert_forward(state, close, derivative)
         assert_inverse(state, make.rng, close, derivative)
+    slopes = sweep_for(model.system, state).slopes[:, KIND].tolist()
+    assert sorted(slopes)[-3:] == [ORIENTATION] * 3
 
 
 def assert_alone_and_in_lanes(state, rng, close, derivative):
@@ -188,7 +203,7 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
 
 @pytest.mark.parametrize("crowded", [False, True])
 def test_forces_of_time_and_of_a_z_of_their_own(crowded, make, close, derivative):
-    """With the motion of what they name; by columns where two of one mobilizer have a z."""
+    """With the motion of what they name; each by itself where two of one mobilizer have a z."""
 
     def swing(t, X, V, q, u, p):
         ((_, (x, y, _)),) = X
@@ -212,8 +227,8 @@ def test_forces_of_time_and_of_a_z_of_their_own(crowded, make, close, derivative
     state.z = make.rng.uniform(0.2, 0.7, len(of))  # bristles on one piece of their curves
     model.system.realize(state)
     assert_alone_and_in_lanes(state, make.rng, close, derivative)
-    is_crowded = len(of) > len(b) - 1
-    assert (whole_for(model.system, state).parts.plan.by_rest < 0) == (not is_crowded)
+    plan, is_crowded = whole_for(model.system, state).parts.plan, len(of) > len(b) - 1
+    assert plan.by_rest < 0 and (plan.nodes[:, 0] == REST).sum() == (len(of) if is_crowded else 0)
 
 
 def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
@@ -228,6 +243,8 @@ def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
 
 def test_forces_along_paths(make, close, derivative):
     """Muscles between bodies of one base and to Ground, more than eight columns long, with a moving point, their z and time.
+
+    Beside them a spring through all bodies, more than are differentiated one by one.
 
     Curves have corners, where differences are of lower order: fibers and tendons are on one piece.
     """
@@ -248,15 +265,20 @@ def test_forces_along_paths(make, close, derivative):
             )
         )
     muscles[0].set_excitation_function(mb.function.Sinusoid(0.3, 2.0, 0.4))
+    through_all = paths.StraightPath(forces, [([(body, make.vector()) for body in b], 1.3)])
+    mb.force.TransmissionSpring(forces, through_all, stiffness=0.5, damping=0.1)
     model.made()
     state = model.randomize()
+    while min(muscle.get_length(state) for muscle in muscles) < 0.6:  # too short for fibers
+        model.randomize()
     for muscle, length in zip(muscles, [muscle.get_length(state) for muscle in muscles], strict=True):
         fiber, stretch = make.rng.uniform(0.45, 0.5), make.rng.uniform(1.06, 1.1) if muscle is muscles[1] else 1.0
         muscle.set_tendon_slack_length(state, (length - fiber) / stretch)
         for name, value in zip(muscle.state_variables, (make.rng.uniform(0.2, 0.9), fiber), strict=False):
             muscle.set_state_variable(state, name, value)
     model.system.realize(state)
-    assert len(sweep_for(model.system, state).parts.plan.groups) == 4
+    plan = sweep_for(model.system, state).parts.plan
+    assert len(plan.groups) == 5 and plan.by_columns < 0
     found = assert_alone_and_in_lanes(state, make.rng, close, derivative)
     assert found.z.any(axis=0).tolist() == [False, True, True, True, True]  # a stretched tendon pulls whatever the activation
     assert found.time.any()
@@ -425,7 +447,8 @@ def test_a_motion_of_coordinates_and_time_beside_an_element_by_columns(make, clo
         return (0.7 * sin(q[0] + 2.0 * t),)
 
     mb.motion.Custom(moved, compiled=mb.motion.CompiledFunctions(velocity=speed))
-    model.gravity.set_default_body_is_excluded(model.bodies[2], True)
+    bent = next(body for body in model.bodies if type(body).__name__ == "Universal")
+    mb.force.MobilityOrientationSpring(model.forces, bent, 2.0)
     model.made()
     state = model.randomize(Stage.MODEL)
     model.system.realize(state)

@@ -47,7 +47,8 @@ from ..state.validity import KINEMATICS
 from ..tree import constraint_operators, prescribe
 from .sweep import BEND, BEND_BY_U, FORCE
 
-#: What `contribute` is asked for: constraints, a sweep of the kinematics, gravity as any other force; what reads z and time.
+#: What `contribute` is asked for: constraints, a sweep of the kinematics; what reads z and time. Of a plan also whether gravity
+#: is a force as any other.
 CONSTRAINED, SWEPT, PULLED, REST = 1, 2, 4, 8
 #: Numbers of a mobility that columns are made of: S, a, c by q, c by u.
 NUMBERS_OF_COLUMN = 24
@@ -64,10 +65,7 @@ def contribute(model: Record, asked: int, unused: int) -> int:
     """
     if asked & SWEPT != 0:
         call_routine(model.kinematics_sweep[0], model, 0, KINEMATICS)
-    if asked & PULLED != 0:
-        dispatch.add_gravities(model)
-    else:
-        dispatch.clear(model)
+    dispatch.clear(model)
     for r in range(model.nr):
         address = model.run_routine[r]
         if asked & REST != 0:

@@ -26,8 +26,9 @@ from ..state.fields import Record
 from ..tree import constraint_operators, constraints
 from .columns import CONSTRAINED, add_lane, constants, fill_body, fill_rest, load3_lane, move
 
-#: Kinds of nodes, and of what they push; and columns of a table of nodes.
-BODY, MOBILIZER = 0, 1
+#: Kinds of nodes, of which the first two are also what they push: bodies, mobilizers, and the z of one element with time, where
+#: these do not go with any of its parts. Columns of a table of nodes; whose is of the last kind the element.
+BODY, MOBILIZER, REST = 0, 1, 2
 KIND, WHOSE, FIRST_CALL, FIRST_FAST, END_CALL, FIRST_PUSHED, END_PUSHED = range(7)
 #: Kinds of calls; columns of a table of them, and of what is pushed.
 FORCE, CONSTRAINT, MOTION = 0, 1, 2
@@ -37,6 +38,8 @@ BLOCK, WRENCH = 2, 3
 BOTH, ONE = 1, 2
 #: The tangents by an element's z and by time, behind those by six directions, or by a mobilizer's own speeds.
 Z, TIME = 6, 7
+#: How many z an element may have that move by themselves: `OWN_Z` of its call.
+MOST_Z = 7
 #: Numbers of a block: K, then D, row by row; the wrench on the body that is pushed, where that is asked for.
 OF_WRENCH, NUMBERS_OF_BLOCK = 72, 78
 #: Rows of a constraint whose derivatives by the motion of a body fill a block.
@@ -105,6 +108,29 @@ def _read_rest(model: Record, lane: int, tables: Any, node: int, bodies: Any, co
             timed = timed or calls[at, TIMED] != 0
             if calls[at, OWN_Z] >= 0:
                 _put_rest(model, lane, tables, node, Z, calls[at, OWN_Z], bodies, columns, dual, T)
+    if timed:
+        _put_rest(model, lane, tables, node, TIME, T.shape[1] - 1, bodies, columns, dual, T)
+
+
+@generic
+def _differentiate_rest(
+    model: Record, lane: int, tables: Any, node: int, bodies: Any, columns: Any, dual: Record, T: Any
+) -> None:
+    """Derivatives of an element's forces by its z, and by time if it depends on that."""
+    nodes, calls, pushed, _ = tables
+    at = nodes[node, FIRST_CALL]
+    z = model.force_first_z[calls[at, WHICH]]
+    n, timed = calls[at, OWN_Z], calls[at, TIMED] != 0
+    for way in range(2):
+        for k in range(n):
+            store_tangent(dual.z, z + k, 0, k, 1.0 - way)
+        if timed:
+            store_tangent(dual.time, 0, 0, TIME, 1.0 - way)
+        if way == 0:
+            _clear(model, pushed, nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED], dual)
+            _call(calls, at, dual)
+    for k in range(n):
+        _put_rest(model, lane, tables, node, k, z + k, bodies, columns, dual, T)
     if timed:
         _put_rest(model, lane, tables, node, TIME, T.shape[1] - 1, bodies, columns, dual, T)
 
@@ -397,6 +423,10 @@ def differentiate(
     for node in range(nodes.shape[0]):
         b, end = nodes[node, WHOSE], nodes[node, END_CALL]
         moved = False
+        if nodes[node, KIND] == REST:
+            if T.shape[1] > 0:
+                _differentiate_rest(model, lane, tables, node, bodies, columns, dual, T)
+            continue
         for fast in range(2):
             begin = nodes[node, FIRST_CALL + fast]
             if begin < end:

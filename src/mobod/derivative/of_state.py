@@ -32,9 +32,9 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 19, 26, 31, 39, 49, 62, 65
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 20, 27, 32, 40, 50, 63, 66
 #: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
-FLAGS, CONTRADICTING = 15, 8
+FLAGS, CONTRADICTING = 16, 8
 
 
 @generic
@@ -65,7 +65,7 @@ def _find(
     bodies, flat, wide, D = work
     N, bends, unit, F, numbers, C, flat_stiffness, stiffness = more
     dual, addresses = duals
-    n, g = model.nu, gravity(model, plan[ASKED][0])
+    n, g = model.nu, gravity(model, plan)
     find_displacements(model, plan, addresses[1] != 0, unit, unit[n:], N)
     if addresses[1] != 0:
         find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
@@ -106,10 +106,11 @@ def _plan_of(whole: Any) -> Any:
     calls = table(item(whole, 2)), table(item(whole, 3)), table(item(whole, 4)), integers(item(whole, 5))
     tables = *calls, table(item(whole, 6)), integers(item(whole, 7))
     acted = integers(item(whole, 11)), integers(item(whole, 12)), integers(item(whole, 13)), integers(item(whole, 14))
+    acting = *acted, table(item(whole, 15))
     flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]
     lines = table(item(whole, FLAGS + 1)), integers(item(whole, FLAGS + 2)), integers(item(whole, FLAGS + 3))
     between = table(item(whole, 8)), *lines
-    return integers(item(whole, 1)), (tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acted, between)
+    return integers(item(whole, 1)), (tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acting, between)
 
 
 @generic

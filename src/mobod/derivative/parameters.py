@@ -15,7 +15,6 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..force.gravity_compensation import GravityCompensation
 from ..force.thermostat import Thermostat
-from ..force.uniform_gravity import UniformGravity
 from ..value.stage import Stage
 from .differences import along, note
 from .equations import contradiction, of_equations, solve
@@ -24,8 +23,8 @@ from .settings import Setting
 if TYPE_CHECKING:
     from ..state.state import State
 
-#: Forces that depend on the bodies' masses, beside `Gravity`, which the regressor has.
-_WEIGHING = (GravityCompensation, Thermostat, UniformGravity)
+#: Forces that depend on the bodies' masses, beside gravity, which the regressor has.
+_WEIGHING = (GravityCompensation, Thermostat)
 
 
 class RatesByParameters(NamedTuple):

@@ -20,9 +20,10 @@ from ..constraint.custom import Custom
 from ..force.base import Force
 from ..force.contact.broad_phase import OF_ALL
 from ..force.contact.element import ContactElement
+from ..force.gravity_compensation import GravityCompensation
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
-from . import two_points
+from . import local, two_points
 from .along import MOST_Z, OF_GROUP
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .local import (
@@ -35,6 +36,7 @@ from .local import (
     MOBILIZER,
     MOTION,
     ONE,
+    REST,
     ROWS_OF_BLOCK,
     contribute_constraint,
 )
@@ -54,10 +56,11 @@ class Plan:
     ----------
     nodes : (n, 7) array
         Of each body or mobilizer that moves what is local: kind; body; where its calls begin, those that read velocities, and
-        where they end; where what they push begins and ends.
+        where they end; where what they push begins and ends. Likewise of z that go by themselves.
     calls : (n, 6) array
         What is called: kind, address for Duals, and the element and the one after the last, or the body, or the constraint and
-        the first block of its errors as a body moves; the z by which it is differentiated there, -1 for none; and 1 if by time.
+        the first block of its errors as a body moves; the z by which it is differentiated there, -1 for none, of those by
+        themselves how many; and 1 if by time.
     pushed : (n, 4) array
         Kind, body, and the block of derivatives, -1 where there is none; and BOTH or ONE where its wrench is kept: forces are
         between it and what moves, see `couplings`.
@@ -89,13 +92,15 @@ class Plan:
         1 at the places of their mobilities, else 0.
     stiff, stiff_places : array
         The same of bodies that have blocks, or forces that do not follow: those between two bodies, and along paths, do.
+    hung : (n, 2) array
+        Where integers and numbers begin of elements that hold bodies up at their mass centers.
     routines : array
         Of each run of elements the address of its routine for Duals where it is differentiated by columns; less than zero
         where by z and time alone; 0 where not at all.
     by_columns, by_rest : int
         What `columns.contribute` is asked for by q and u, and by z and time; -1 for nothing.
     by_parts : int
-        CONSTRAINED if constraints are local.
+        CONSTRAINED if constraints are local, and PULLED if gravity is a force as any other.
     damped : bool
         Whether anything local reads velocities.
     acts : bool
@@ -128,6 +133,7 @@ class Plan:
     acted_places: Table
     stiff: Table
     stiff_places: Table
+    hung: Table
     routines: Table
     by_columns: int
     by_rest: int
@@ -150,7 +156,7 @@ class Plan:
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat, int(self.by_duals)
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
-        acted = self.acted, self.acted_places, self.stiff, self.stiff_places
+        acted = self.acted, self.acted_places, self.stiff, self.stiff_places, self.hung
         return tables, self.used, self.contacts, asked, acted, (self.crossings, self.points, self.coupled, self.crossed)
 
 
@@ -168,6 +174,8 @@ class _Graph:
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
         #: Of calls that depend on a z or on time: this z, -1 for none, and 1 for time. It is taken with the call's first node.
         self.rest: dict[Call, tuple[int, int]] = {}
+        #: Of elements whose z go by themselves how many they have, and 1 for time.
+        self.alone: dict[int, tuple[Call, tuple[int, int]]] = {}
 
     def add(
         self, call: Call, bodies: Sequence[int], mobilizers: Iterable[int], fast: bool, only_read: Collection[int] = ()
@@ -225,10 +233,11 @@ class _Graph:
         pushed: list[tuple[int, ...]] = []
         crossings: list[tuple[int, ...]] = []
         rest = dict(self.rest)
-        for (kind, b, between), own in sorted(self._nodes.items()):
+        by_themselves = {(REST, e, 0): {call: False} for e, (call, _) in self.alone.items()}
+        for (kind, b, between), own in sorted((self._nodes | by_themselves).items()):
             slow, fast = [call for call in own if not own[call]], [call for call in own if own[call]]
             first, first_pushed = len(calls), len(pushed)
-            mine = {call: rest.pop(call, (-1, 0)) for call in own}
+            mine = dict([self.alone[b]]) if kind == REST else {call: rest.pop(call, (-1, 0)) for call in own}
             calls += _joined(slow, mine)
             first_fast = len(calls)
             calls += _joined(fast, mine)
@@ -327,12 +336,13 @@ class _Making:
         self._thermostat = -1
         self._points: list[tuple[int, ...]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
-        self._acts = what.holds
+        self._acts = what.holds or not what.pulls_on_all
         #: Bodies that wrenches act on, beside those that elements read.
-        self._pushed: set[int] = set(range(tree.nb)) if what.holds else set()
+        self._pushed: set[int] = set(range(tree.nb)) if self._acts else set()
         #: Bodies that other wrenches act on.
         self._carried: set[int] = set()
-        self._by_parts, self._by_columns, self._by_rest = 0, 0 if what.pulls_on_all else PULLED, 0
+        self._by_parts, self._by_columns, self._by_rest = 0 if what.pulls_on_all else PULLED, 0, 0
+        self._hung: list[tuple[int, int]] = []
 
     def plan(self) -> Plan:
         what = self._what
@@ -367,7 +377,7 @@ class _Making:
         of_paths = [b for bodies, _, _ in self._along for b in bodies]
         self._carried.update(of_paths, used.tolist())
         used = np.union1d(used, of_paths).astype(np.int64)
-        for node in nodes:
+        for node in nodes[nodes[:, local.KIND] != REST]:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
         for crossing in crossings:
@@ -382,7 +392,7 @@ class _Making:
         by_duals = len(nodes) + len(groups) > 0 or by_rest >= 0 or by_columns >= 0 or self._searches
         return Plan(
             *(nodes, calls, pushed, self._ways, groups, members, crossings, points, coupled, crossed, used),
-            *(np.array(self._contacts, np.int64), self._searches, by_duals, *acted, self._routines),
+            *(np.array(self._contacts, np.int64), self._searches, by_duals, *acted, _table(self._hung, 2), self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
@@ -419,6 +429,11 @@ class _Making:
         if isinstance(run[0], Thermostat) and len(run) == 1 and self._thermostat < 0:
             self._thermostat = run[0].element
             return
+        if run[0].routine is GravityCompensation.routine:
+            for force in run:
+                self._hung.append((force.span[0], force.span[2]))
+                self._push(force.reach())
+            return
         if run[0].routine in two_points.KINDS:
             for force in run:
                 self._take_points(force)
@@ -433,10 +448,9 @@ class _Making:
             self._damped = True
             if not has_rest:
                 return
-        if all(map(self._is_along, run, reaches)):
-            for force, reach in zip(run, reaches, strict=True):
-                assert reach is not None
-                self._take_along(force, *reach)
+        if all(map(self._is_along, run)):
+            for force in run:
+                self._take_along(force, *force.reach())
             return
         assert run[0].routine is not None
         address = run[0].routine.address(with_tangents=True)
@@ -459,7 +473,12 @@ class _Making:
             if is_local:
                 self._graph.rest[call] = force.first_z if force.reads_z else -1, int(force.reads_time)
         if has_rest and not is_local:
-            self._routines[r], self._has_rest = -address, True
+            if reaches and all(force.num_z <= local.MOST_Z for force in run):
+                for force in run:
+                    own = force.num_z if force.reads_z else 0, int(force.reads_time)
+                    self._graph.alone[force.element] = (FORCE, address, force.element, force.element + 1), own
+            else:
+                self._routines[r], self._has_rest = -address, True
 
     def _takes_z(self, run: Sequence[Any], reaches: Sequence[Any]) -> bool:
         """True if local calls can differentiate elements by z and time: of each node, one call has a z, and one alone."""
@@ -497,16 +516,17 @@ class _Making:
                     self._graph.add_about(call, own)
                 else:
                     self._graph.add(call, bodies, mobilizers, True, set(bodies).difference(own))
-            self._by_parts = CONSTRAINED  # at given multipliers their forces depend on no velocity
+            self._by_parts |= CONSTRAINED  # at given multipliers their forces depend on no velocity
             self._by_rest = CONSTRAINED if any(one.depends_on_time for one in constraints) else 0
         else:
             self._by_columns |= CONSTRAINED
             self._by_rest = CONSTRAINED
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, constraints))
 
-    def _is_along(self, force: Any, reach: Any) -> bool:
-        """True if it is a function of a path's length, of its rate, and of a few z."""
-        return reach is not None and force.num_z <= MOST_Z and acts_along(force)
+    def _is_along(self, force: Any) -> bool:
+        """True if it is a function of a path's length, of its rate, and of a few z, and pulls in proportion."""
+        found = self._named(force) is not None and force.num_z <= MOST_Z and acts_along(force)
+        return found and bool(force.acts_along().is_linear)
 
     def _take_along(self, force: Any, bodies: Sequence[int], mobilizers: Sequence[int]) -> None:
         key = tuple(sorted(set(bodies))), tuple(sorted(set(mobilizers))), bool(force.acts_along().is_between)
@@ -534,10 +554,13 @@ class _Making:
 
     def _reach_of(self, force: Any) -> tuple[Sequence[int], Sequence[int]] | None:
         """The bodies and mobilities that an element names; None where that is not all it reads, or too many."""
+        found = self._named(force)
+        return None if found is None or len(set(found[0])) + len(set(found[1])) > _MOST_PARTS else found
+
+    def _named(self, force: Any) -> tuple[Sequence[int], Sequence[int]] | None:
+        """The same, however many."""
         found = force.reach() if _is_of_package(force) else None
-        if found is None or self._difficult.intersection(found[1]) or len(set(found[0])) + len(set(found[1])) > _MOST_PARTS:
-            return None
-        return found[0], found[1]
+        return None if found is None or self._difficult.intersection(found[1]) else (found[0], found[1])
 
     def _is_local(self, constraint: Any) -> bool:
         bodies, mobilizers = constraint.reach()

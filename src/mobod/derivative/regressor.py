@@ -11,21 +11,10 @@ from typing import Any
 from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load9, load_spatial
 from ..algebra.record import attach
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import store, zero
 from ..compiling import compiled, generic
-from ..force.pools import numbers3
 from ..state.fields import Record
-
-
-@generic
-def gravity_on(model: Record, b: int) -> Any:
-    """The sum of the fields that are switched on and pull on body b."""
-    o = zero(load(model.time, 0, 0))
-    g = o, o, o
-    for e in range(model.ng):
-        if model.force_enabled[e] == 1 and model.force_integers[model.force_first_integer[e] + b] == 1:
-            g = vec3.add(g, numbers3(model, model.force_first_number[e]))
-    return g
+from .sweep import gravity_on
 
 
 @generic

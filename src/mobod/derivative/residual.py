@@ -18,10 +18,10 @@ TABLES, USED, CONTACTS, ASKED, ACTED, BETWEEN = range(6)
 
 
 @generic
-def gravity(model: Record, by_columns: int) -> Any:
+def gravity(model: Record, plan: Any) -> Any:
     """The field that the rigid sweep has as an acceleration of Ground; none if gravity is an element as any other."""
     g = sweep.gravity(model)
-    if by_columns >= 0 and by_columns & PULLED != 0:
+    if plan[ASKED][2] & PULLED != 0:
         o = zero(load(model.time, 0, 0))
         g = o, o, o
     return g
@@ -172,5 +172,6 @@ def add_stiffness(
     # fmt: on
     """Add blocks of single bodies, and forces that do not follow them, to *D*."""
     if plan[ASKED][4] != 0 and _any_acts(plan, F):
+        stiffness.hang(model, plan[ASKED][2] & PULLED != 0, plan[ACTED], F, bodies, C)
         stiffness.follow(plan[ACTED][2], F, bodies, C)
-        stiffness.sweep(model, plan[ACTED][2:], numbers, C, plan[ASKED][3] != 0, flat, wide, shift, D)
+        stiffness.sweep(model, plan[ACTED][2:4], numbers, C, plan[ASKED][3] != 0, flat, wide, shift, D)

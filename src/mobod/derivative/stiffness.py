@@ -10,11 +10,13 @@ what is left are pairs of which one is on a branch of its own. What else couples
 from typing import Any
 
 from ..algebra import vec3
-from ..algebra.memory import load3, load_spatial
+from ..algebra.memory import add_spatial, load3, load_spatial
 from ..algebra.scalar import load, store
 from ..compiling import generic
+from ..force.pools import number, numbers3
 from ..state.fields import Record
 from .local import OF_WRENCH
+from .sweep import gravity_on
 
 #: Numbers of a mobility: K S + D a, D S, K^T S, D^T S; four results.
 _BY_Q, _BY_U, _BACK, _BACK_BY_U, _RESULT, NUMBERS_OF_STIFFNESS = 0, 6, 12, 18, 24, 28
@@ -48,6 +50,31 @@ def _add_turned(C: Any, b: int, n: Any, f: Any, r: Any) -> None:
         for i in range(3):
             _add(C, b, 6 * i + d, t[i])
             _add(C, b, 6 * (3 + i) + d, ef[i])
+
+
+@generic
+def hang(model: Record, weighs: bool, acting: Any, F: Any, bodies: Any, C: Any) -> None:
+    """The same of weights, which act at mass centers, taken out of F: gravity's if it *weighs*, and what holds bodies up."""
+    acted, hung = acting[2], acting[4]
+    for at in range(acted.shape[0] if weighs else 0):
+        b = acted[at]
+        _hang(model, b, vec3.scale(load(model.mass, b, 0), gravity_on(model, b)), F, bodies, C)
+    for at in range(hung.shape[0]):
+        i, x = hung[at, 0], hung[at, 1]
+        g = numbers3(model, x)
+        for k in range(model.force_integers[i]):
+            b = model.force_integers[i + 1 + k]
+            if b > 0:
+                part = -number(model, x + 3 + k) * load(model.mass, b, 0)
+                _hang(model, b, vec3.scale(part, g), F, bodies, C)
+
+
+@generic
+def _hang(model: Record, b: int, f: Any, F: Any, bodies: Any, C: Any) -> None:
+    c, f = load3(model.com_G, b, 0), vec3.neg(f)
+    add_spatial(F, b, vec3.cross(c, f), f)
+    o = 0.0 * f[0]
+    _add_turned(C, b, (o, o, o), f, vec3.add(load3(bodies, b, 0), c))
 
 
 @generic

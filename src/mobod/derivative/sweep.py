@@ -64,6 +64,17 @@ def gravity(model: Record) -> Any:
 
 
 @generic
+def gravity_on(model: Record, b: int) -> Any:
+    """The sum of the fields that are switched on and pull on body b."""
+    o = zero(load(model.time, 0, 0))
+    g = o, o, o
+    for e in range(model.ng):
+        if model.force_enabled[e] == 1 and model.force_integers[model.force_first_integer[e] + b] == 1:
+            g = vec3.add(g, numbers3(model, model.force_first_number[e]))
+    return g
+
+
+@generic
 def cross_motion(w: Any, v: Any, a: Any, b: Any) -> Any:
     """(w; v) x (a; b)."""
     return vec3.cross(w, a), vec3.add(vec3.cross(w, b), vec3.cross(v, a))

@@ -61,7 +61,7 @@ def _find(
     slopes, bent, carrier, body_of, row_of = of_tree
     (block, addresses), scratch = of_one
     duals = attach(block), addresses
-    n, g, o = model.nu, gravity(model, plan[ASKED][0]), zero(load(model.time, 0, 0))
+    n, g, o = model.nu, gravity(model, plan), zero(load(model.time, 0, 0))
     find_displacements(model, plan, bends.shape[0] > 0, unit, unit[n:], N)
     find_carried(model, plan, g, F, unit)
     for lane in range(8 if bends.shape[0] > 0 else 0):

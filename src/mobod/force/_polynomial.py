@@ -16,6 +16,13 @@ def stiffness(model: Any, numbers: int, x: Any) -> Any:
 
 
 @generic
+def slope(model: Any, numbers: int, x: Any) -> Any:
+    """k'(x)."""
+    _, b, c = numbers3(model, numbers)
+    return b + 2.0 * c * x
+
+
+@generic
 def energy_at(model: Any, numbers: int, x: Any) -> Any:
     """The integral of k(x) x from 0 to x."""
     a, b, c = numbers3(model, numbers)

@@ -10,13 +10,12 @@ gain (d, 0, 0) and bias (0, 0, -d); a damper gain (0, 0, -1). The law is that of
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import ArrayLike
-from ..algebra.scalar import load, store, where
+from ..algebra.scalar import load, where
 from ..compiling import generic
 from ..errors import ModelError
 from ..state import parameters
@@ -25,8 +24,8 @@ from ..value import checks
 from ..value.stage import Stage
 from .pools import number, numbers3
 from .subsystem import GeneralForceSubsystem
-from .through_transmission import ThroughTransmission
-from .transmission.base import Functions, Transmission
+from .through_transmission import Law, ThroughTransmission
+from .transmission.base import Transmission
 
 #: What z is, the element's first integer.
 NONE, INTEGRATOR, FILTER = 0, 1, 2
@@ -69,7 +68,7 @@ def law(model: Any, x: int, a: Any, length: Any, speed: Any) -> Any:
 
 
 @generic
-def rate(model: Any, i: int, x: int, z: int) -> Any:
+def rate(model: Any, i: int, x: int, z: int, speed: Any) -> Any:
     """z_dot, which takes z no further from its range."""
     c, a = control(model, x), load(model.z, z, 0)
     filtered = (c - a) / number(model, x + TAU)
@@ -79,27 +78,16 @@ def rate(model: Any, i: int, x: int, z: int) -> Any:
     return where(a <= number(model, x + Z_RANGE), where(f < 0.0, o, f), f)
 
 
-def _make(functions: Functions, with_z: bool) -> tuple[Callable[..., Any]]:
-    length, speed, apply = functions
+@generic
+def of_control(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+    """The force that acts, with the control as a."""
+    return within(model, x + APPLIED_RANGE, law(model, x, control(model, x), length, speed))
 
-    @generic
-    def add(model: Any, i: int, x: int) -> None:
-        ratio = number(model, x + RATIO)
-        own_length, own_speed = ratio * length(model, i + 1, x + RATIO + 1), ratio * speed(model, i + 1, x + RATIO + 1)
-        f = law(model, x, control(model, x), own_length, own_speed)
-        apply(model, i + 1, x + RATIO + 1, ratio * within(model, x + APPLIED_RANGE, f))
 
-    @generic
-    def add_with_z(model: Any, i: int, x: int, z: int) -> None:
-        ratio = number(model, x + RATIO)
-        own_length, own_speed = ratio * length(model, i + 1, x + RATIO + 1), ratio * speed(model, i + 1, x + RATIO + 1)
-        f = law(model, x, load(model.z, z, 0), own_length, own_speed)
-        apply(model, i + 1, x + RATIO + 1, ratio * within(model, x + APPLIED_RANGE, f))
-        store(model.z_dot, z, 0, rate(model, i, x, z))
-
-    made = add_with_z if with_z else add
-    made.__module__, made.__qualname__ = length.__module__, f"actuator.{made.__name__}"
-    return (made,)
+@generic
+def of_activation(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+    """The force that acts, with z as a."""
+    return within(model, x + APPLIED_RANGE, law(model, x, load(model.z, z, 0), length, speed))
 
 
 class Actuator(ThroughTransmission):
@@ -152,7 +140,7 @@ class Actuator(ThroughTransmission):
     10.0
     """
 
-    make = staticmethod(_make)
+    LAW, LAW_WITH_Z = Law(of_control, RATIO, 1), Law(of_activation, RATIO, 1, rate)
 
     def __init__(
         self,

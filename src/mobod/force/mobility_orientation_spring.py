@@ -14,13 +14,13 @@ import numpy.typing as npt
 
 from ..algebra import mat33, quaternion, vec3
 from ..algebra.memory import load3, load9
-from ..algebra.scalar import load, sqrt, store, where, zero
+from ..algebra.scalar import cos, load, one, sin, sqrt, store, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Rotation, checks
-from ._polynomial import energy_at, stiffness
+from ._polynomial import energy_at, slope, stiffness
 from .base import Force, body_index
 from .pools import numbers9
 from .routines import by_address
@@ -64,6 +64,33 @@ def energy(model: Any, integers: int, numbers: int) -> Any:
     """Of the angle."""
     _, r = turned(model, integers, numbers)
     return energy_at(model, numbers, length(r))
+
+
+@generic
+def _turned_by(r: Any, t: Any, w: Any) -> Any:
+    """The change of r, of length t, as M turns in F along w: w - r x w / 2 + c r x (r x w), c = (1 - t/2 cot t/2) / t^2."""
+    small = t < 0.05
+    half = 0.5 * where(small, one(t), t)
+    c = 0.25 * (1.0 - half * cos(half) / sin(half)) / (half * half)
+    tt = t * t
+    c = where(small, (1.0 / 12.0) + tt * ((1.0 / 720.0) + tt * (1.0 / 30240.0)), c)
+    across = vec3.cross(r, w)
+    return vec3.add_scaled(vec3.add_scaled(w, zero(t) - 0.5, across), c, vec3.cross(r, across))
+
+
+@generic
+def subtract_slopes(model: Any, integers: int, numbers: int, D: Any) -> None:
+    """Subtract from *D* the derivatives of its forces by displacements, of a mobilizer whose columns are constant in F."""
+    b = model.force_integers[integers]
+    R_GF, r = turned(model, integers, numbers)
+    t = length(r)
+    some = t > 0.0
+    k, rise = stiffness(model, numbers, t), where(some, slope(model, numbers, t) / where(some, t, one(t)), zero(t))
+    for j in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+        change = _turned_by(r, t, mat33.transpose_mul_vec(R_GF, load3(model.H, j, 0)))
+        torque = mat33.mul_vec(R_GF, vec3.add_scaled(vec3.scale(k, change), rise * vec3.dot(r, change), r))
+        for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+            store(D, i, j, load(D, i, j) + vec3.dot(load3(model.H, i, 0), torque))
 
 
 class MobilityOrientationSpring(Force):

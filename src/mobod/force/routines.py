@@ -12,9 +12,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from ..algebra.scalar import store
+from ..algebra.scalar import load, store, zero
 from ..compiling import Routine, RoutineWithOneApart, generic
 from ..function.users import routine_of_kind
+from .pools import number
 
 #: The requests to a routine.
 FORCES, ENERGY, POWER = 0, 1, 2
@@ -108,13 +109,32 @@ def _all_three(forces: Any, energies: Any, powers: Any) -> Callable[..., int]:
     return run
 
 
-def along_path(act: Callable[..., Any]) -> Routine:
+def along_path(force: Callable[..., Any], path: Any, ratio: int, head: int) -> Routine:
     """The routine of a force that is a function of one length, its rate, the force's z and time, for derivatives.
 
-    ``act(model, integers, numbers, z, what)`` leaves in the first numbers of Ground's wrench, which pushes nothing: of the
-    GEOMETRY length and rate, and adds the forces of a unit along the path to bodies and mobilities; the RATE again, after the
-    GEOMETRY at other velocities; the force along the path by its LAW, at the length and rate that stand there.
+    ``force(model, integers, numbers, z, length, speed)`` is its law, *path* the length, speed and apply of a transmission,
+    whose ratio is number *ratio* of the force's, and whose integers are behind *head* ones. The routine leaves in the first
+    numbers of Ground's wrench, which pushes nothing: of the GEOMETRY length and rate, and adds the forces of a unit along the
+    path to bodies and mobilities; the RATE again, after the GEOMETRY at other velocities; the force along the path by its LAW,
+    at the length and rate that stand there.
     """
+    length, speed, apply = path
+
+    @generic
+    def act(model: Any, i: int, x: int, z: int, what: int) -> None:
+        out, own, of_path, n = model.body_forces, number(model, x + ratio), i + head, x + ratio + 1
+        if what == LAW:
+            store(out, 0, 0, force(model, i, x, z, load(out, 0, 0), load(out, 0, 1)))
+        elif what == RATE:
+            store(out, 0, 0, own * speed(model, of_path, n))
+        else:
+            own_length = own * length(model, of_path, n)
+            own_speed = own * speed(model, of_path, n)
+            apply(model, of_path, n, own + zero(own_length))
+            store(out, 0, 0, own_length)
+            store(out, 0, 1, own_speed)
+
+    act.__module__, act.__qualname__ = force.__module__, f"{force.__qualname__}.along.{length.__module__.rpartition('.')[2]}"
     return routine_of_kind(_along, act)
 
 

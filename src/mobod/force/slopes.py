@@ -11,7 +11,7 @@ from typing import Any
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import Routine, generic
 from ..mobilizer import q_rates
-from . import mobility_linear_stop as stop
+from . import mobility_linear_stop as stop, mobility_orientation_spring as orientation
 from .global_damper import GlobalDamper
 from .mobility_linear_damper import MobilityLinearDamper
 from .mobility_linear_spring import MobilityLinearSpring
@@ -22,7 +22,7 @@ from .pools import number, numbers3
 
 #: Columns of the table: what it is, its mobility, and its element, first integer and first number.
 KIND, MOBILITY, ELEMENT, INTEGERS, NUMBERS = range(5)
-SPRING, DAMPER, STOP, ALL_DAMPED, BENT_SPRING, BENT_DAMPER = range(1, 7)
+SPRING, DAMPER, STOP, ALL_DAMPED, BENT_SPRING, BENT_DAMPER, ORIENTATION = range(1, 8)
 
 _KINDS: dict[Routine, int] = {
     MobilityLinearSpring.routine: SPRING,
@@ -31,11 +31,15 @@ _KINDS: dict[Routine, int] = {
     GlobalDamper.routine: ALL_DAMPED,
     MobilityPolynomialSpring.routine: BENT_SPRING,
     MobilityPolynomialDamper.routine: BENT_DAMPER,
+    orientation.MobilityOrientationSpring.routine: ORIENTATION,
 }
 
 
 def row_of(force: Any, tree: Any) -> list[list[int]] | None:
-    """An element's row, none where its force is constant; None where its kind is not among these, or q_dot is not u."""
+    """An element's row, none where its force is constant; None where its kind is not among these, or q_dot is not u.
+
+    One of `ORIENTATION` is of all mobilities of its mobilizer, whose columns are constant in F: its mobility is the first.
+    """
     if force.holds_mobility_forces:
         return []
     kind = _KINDS.get(force.routine, -1)
@@ -43,7 +47,12 @@ def row_of(force: Any, tree: Any) -> list[list[int]] | None:
     if kind < 0 or (on_coordinate and tree.fields["rates"][force.default_integers[0]] != q_rates.SAME):
         return None
     mobility = 0
-    if kind != ALL_DAMPED:
+    if kind == ORIENTATION:
+        b = force.default_integers[0]
+        if tree.fields["has_hinge_dot"][b] != 0:
+            return None
+        mobility = tree.first_u[b]
+    elif kind != ALL_DAMPED:
         b, which = force.default_integers[:2]
         mobility = tree.first_u[b] + which
     return [[kind, mobility, force.element, force.span[0], force.span[2]]]
@@ -51,7 +60,7 @@ def row_of(force: Any, tree: Any) -> list[list[int]] | None:
 
 @generic
 def slopes_of(model: Any, table: Any, row: int) -> Any:
-    """The derivatives of an element's force on its mobility by q and u; of `ALL_DAMPED` on each."""
+    """The derivatives of an element's force on its mobility by q and u; of `ALL_DAMPED` on each. None of `ORIENTATION`."""
     kind, i, numbers = table[row, KIND], table[row, MOBILITY], table[row, NUMBERS]
     k = number(model, numbers)
     by_q, by_u = zero(k), zero(k)
@@ -94,6 +103,9 @@ def subtract_slopes(model: Any, table: Any, Dq: Any, Du: Any) -> None:
     """Subtract from *Dq* and *Du* the derivatives by q and u of forces on mobilities, of enabled elements of the table."""
     for row in range(table.shape[0]):
         if model.force_enabled[table[row, ELEMENT]] == 1:
+            if table[row, KIND] == ORIENTATION:
+                orientation.subtract_slopes(model, table[row, INTEGERS], table[row, NUMBERS], Dq)
+                continue
             by_q, by_u = slopes_of(model, table, row)
             first = last = table[row, MOBILITY]
             if table[row, KIND] == ALL_DAMPED:

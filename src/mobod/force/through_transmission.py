@@ -3,30 +3,106 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import cache
+from typing import Any, ClassVar, NamedTuple
 
-from ..compiling import Routine
+from ..algebra.scalar import store
+from ..compiling import Routine, generic
 from ..decoration.rubber_band_line import Line
 from ..errors import ModelError
 from ..state.state import State
 from ..value import checks
 from .base import Force
-from .routines import by_address
+from .pools import number
+from .routines import along_path, by_address
 from .subsystem import GeneralForceSubsystem
 from .transmission.base import Functions, Transmission, check_transmission
 
-_routines: dict[tuple[Callable[..., Any], Functions, bool], Routine] = {}
+
+class Law(NamedTuple):
+    """Functions of a force along a transmission: of the record, of where its integers, numbers and z begin, and of l and v.
+
+    Attributes
+    ----------
+    force : callable
+        ``force(model, i, x, z, length, speed)``.
+    ratio : int
+        Which of the element's numbers is the transmission's ratio.
+    head : int
+        How many integers stand before the transmission's.
+    rate : callable or None
+        ``rate(model, i, x, z, speed)``, of its z where it has one.
+    energy, power : callable or None
+        ``energy(model, i, x, z, length)`` and ``power(model, i, x, z, length, speed)``: None where they are zero.
+    """
+
+    force: Callable[..., Any]
+    ratio: int
+    head: int = 0
+    rate: Callable[..., Any] | None = None
+    energy: Callable[..., Any] | None = None
+    power: Callable[..., Any] | None = None
+
+
+@generic
+def _no_rate(model: Any, i: int, x: int, z: int, speed: Any) -> None:
+    """Where there is no z, nothing is written."""
+
+
+@cache
+def _routine_of(law: Law, path: Functions) -> Routine:
+    """The routine of a law along a kind of transmission."""
+    (length, speed, apply), (force, ratio, head, rate, of_energy, of_power) = path, law
+
+    @generic
+    def measured(model: Any, i: int, x: int) -> Any:
+        own, n = number(model, x + ratio), x + ratio + 1
+        own_length = own * length(model, i + head, n)
+        return own_length, own * speed(model, i + head, n)
+
+    @generic
+    def write_rate(model: Any, i: int, x: int, z: int, own_speed: Any) -> None:
+        store(model.z_dot, z, 0, rate(model, i, x, z, own_speed))  # type: ignore[misc]
+
+    write = _no_rate if rate is None else write_rate
+
+    @generic
+    def add(model: Any, i: int, x: int, z: int) -> None:
+        own_length, own_speed = measured(model, i, x)
+        f = force(model, i, x, z, own_length, own_speed)
+        apply(model, i + head, x + ratio + 1, number(model, x + ratio) * f)
+        write(model, i, x, z, own_speed)
+
+    @generic
+    def energy(model: Any, i: int, x: int, z: int) -> Any:
+        return of_energy(model, i, x, z, number(model, x + ratio) * length(model, i + head, x + ratio + 1))  # type: ignore[misc]
+
+    @generic
+    def power(model: Any, i: int, x: int, z: int) -> Any:
+        own_length, own_speed = measured(model, i, x)
+        return of_power(model, i, x, z, own_length, own_speed)  # type: ignore[misc]
+
+    made = add, None if of_energy is None else energy, None if of_power is None else power
+    for function in (add, energy, power):  # the names of their files in the cache
+        name = f"{force.__module__.rpartition('.')[2]}.{function.__name__}"
+        function.__module__, function.__qualname__ = length.__module__, name
+    return by_address(*made, with_z=True)
+
+
+@cache
+def _along_routine_of(law: Law, path: Functions) -> Routine:
+    """The same for derivatives."""
+    return along_path(law.force, path, law.ratio, law.head)
 
 
 class AlongTransmission(Force):
     """A force along a transmission: an element's integers and numbers end with the transmission's, its ratio first.
 
-    `make` is a static function of the class: ``make(functions, with_z)`` gives the element's functions, as `by_address` takes
-    them, for a kind of transmission.
+    `LAW` is its law, or ``law()`` says which it has.
     """
 
-    INNER = frozenset({"make", "num_z"})
-    make: Callable[[Functions, bool], tuple[Callable[..., Any], ...]]
+    INNER = frozenset({"LAW", "law", "num_z"})
+    LAW: ClassVar[Law]
 
     _transmission: Transmission
 
@@ -48,10 +124,16 @@ class AlongTransmission(Force):
     @property
     def routine(self) -> Routine:  # type: ignore[override]
         """Its routine, compiled when a model first has such a force with a transmission of this kind."""
-        key = self.make, self._transmission.FUNCTIONS, self.num_z > 0
-        if key not in _routines:
-            _routines[key] = by_address(*self.make(*key[1:]), with_z=key[2])
-        return _routines[key]
+        return _routine_of(self.law(), self._transmission.FUNCTIONS)
+
+    @property
+    def along_routine(self) -> Routine:  # type: ignore[override]
+        """Its routine for derivatives along its transmission."""
+        return _along_routine_of(self.law(), self._transmission.FUNCTIONS)
+
+    def law(self) -> Law:
+        """The law that it follows."""
+        return self.LAW
 
     @property
     def reads_time(self) -> bool:
@@ -82,11 +164,18 @@ class AlongTransmission(Force):
 
 
 class ThroughTransmission(AlongTransmission):
-    """A force of a control and of a transmission's length and speed; its user's class has the law."""
+    """A force of a control and of a transmission's length and speed; its user's class has the laws without z and with one."""
+
+    INNER = frozenset({"LAW_WITH_Z"})
+    LAW_WITH_Z: ClassVar[Law]
 
     reads_positions_only = False
 
     _activates: bool
+
+    def law(self) -> Law:
+        """That of its control, or of its activation where it has one."""
+        return self.LAW_WITH_Z if self._activates else self.LAW
 
     @property
     def num_z(self) -> int:  # type: ignore[override]

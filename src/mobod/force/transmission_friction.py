@@ -4,42 +4,45 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load
 from ..compiling import generic
 from . import mobility_dry_friction as law
 from .pools import number
 from .subsystem import GeneralForceSubsystem
-from .through_transmission import AlongTransmission
-from .transmission.base import Functions, Transmission
+from .through_transmission import AlongTransmission, Law
+from .transmission.base import Transmission
 
 #: After the law's numbers the transmission's, of which its ratio is the first.
 RATIO = law.TRANSITION + 1
 
 
-def _make(functions: Functions, with_z: bool) -> tuple[Any, Any, Any]:
-    _, speed, apply = functions
+@generic
+def along(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+    """f."""
+    y = load(model.z, z, 0)
+    s, g = law.bending(y, speed), law.falling(model, x, law.size(speed) / number(model, x + law.TRANSITION))
+    bent = law.static(model, x) * law.limited(y) * (1.0 - (1.0 - g) * (1.0 - s))
+    return -(bent + law.damping(model, x, y, speed))
 
-    @generic
-    def along(model: Any, i: int, x: int) -> Any:
-        return number(model, x + RATIO) * speed(model, i, x + RATIO + 1)
 
-    @generic
-    def add(model: Any, i: int, x: int, z: int) -> None:
-        u, y = along(model, i, x), load(model.z, z, 0)
-        s, g = law.bending(y, u), law.falling(model, x, law.size(u) / number(model, x + law.TRANSITION))
-        bent = law.static(model, x) * law.limited(y) * (1.0 - (1.0 - g) * (1.0 - s))
-        apply(model, i, x + RATIO + 1, -number(model, x + RATIO) * (bent + law.damping(model, x, y, u)))
-        store(model.z_dot, z, 0, s * u / number(model, x + law.DEFLECTION))
+@generic
+def rate(model: Any, i: int, x: int, z: int, speed: Any) -> Any:
+    """y'."""
+    return law.bending(load(model.z, z, 0), speed) * speed / number(model, x + law.DEFLECTION)
 
-    @generic
-    def power(model: Any, i: int, x: int, z: int) -> Any:
-        u, y = along(model, i, x), load(model.z, z, 0)
-        s, g = law.bending(y, u), law.falling(model, x, law.size(u) / number(model, x + law.TRANSITION))
-        return (law.static(model, x) * law.limited(y) * (1.0 - s) * g + law.damping(model, x, y, u)) * u
 
-    for made in (along, add, power):
-        made.__module__, made.__qualname__ = speed.__module__, f"friction.{made.__name__}"
-    return add, law.energy, power
+@generic
+def energy(model: Any, i: int, x: int, z: int, length: Any) -> Any:
+    """Of the bristle."""
+    return law.energy(model, i, x, z)
+
+
+@generic
+def power(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+    """Of sliding, and of damping."""
+    y = load(model.z, z, 0)
+    s, g = law.bending(y, speed), law.falling(model, x, law.size(speed) / number(model, x + law.TRANSITION))
+    return (law.static(model, x) * law.limited(y) * (1.0 - s) * g + law.damping(model, x, y, speed)) * speed
 
 
 class TransmissionFriction(AlongTransmission):
@@ -57,7 +60,7 @@ class TransmissionFriction(AlongTransmission):
     name : str, optional
     """
 
-    make = staticmethod(_make)
+    LAW = Law(along, RATIO, rate=rate, energy=energy, power=power)
     num_z = 1
     reads_z = True
 

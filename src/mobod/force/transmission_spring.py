@@ -21,8 +21,8 @@ from ..value import checks
 from .actuator import checked_range
 from .pools import number
 from .subsystem import GeneralForceSubsystem
-from .through_transmission import AlongTransmission
-from .transmission.base import Functions, Transmission
+from .through_transmission import AlongTransmission, Law
+from .transmission.base import Transmission
 
 #: Numbers: k, d, c, then the two bounds of rest, k1 and k2, d1 and d2, then the ratio.
 STIFFNESS, DAMPING, DISSIPATION, REST, HIGHER_STIFFNESS, HIGHER_DAMPING, RATIO = 0, 1, 2, 3, 5, 7, 9
@@ -64,30 +64,24 @@ def stored(model: Any, x: int, s: Any) -> Any:
     return s * s * (0.5 * number(model, x + STIFFNESS) + s * (k1 / 3.0 + s * 0.25 * k2))
 
 
-def _make(functions: Functions, with_z: bool) -> tuple[Any, Any, Any]:
-    length, speed, apply = functions
+@generic
+def along(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+    """f."""
+    s = stretch(model, x, length)
+    return spring(model, x, s) * give(model, x, s, speed) + drag(model, x, speed)
 
-    @generic
-    def add(model: Any, i: int, x: int) -> None:
-        ratio = number(model, x + RATIO)
-        s = stretch(model, x, ratio * length(model, i, x + RATIO + 1))
-        v = ratio * speed(model, i, x + RATIO + 1)
-        apply(model, i, x + RATIO + 1, ratio * (spring(model, x, s) * give(model, x, s, v) + drag(model, x, v)))
 
-    @generic
-    def energy(model: Any, i: int, x: int) -> Any:
-        return stored(model, x, stretch(model, x, number(model, x + RATIO) * length(model, i, x + RATIO + 1)))
+@generic
+def energy(model: Any, i: int, x: int, z: int, length: Any) -> Any:
+    """PE."""
+    return stored(model, x, stretch(model, x, length))
 
-    @generic
-    def power(model: Any, i: int, x: int) -> Any:
-        ratio = number(model, x + RATIO)
-        s = stretch(model, x, ratio * length(model, i, x + RATIO + 1))
-        v = ratio * speed(model, i, x + RATIO + 1)
-        return -(drag(model, x, v) + spring(model, x, s) * (give(model, x, s, v) - 1.0)) * v
 
-    for made in (add, energy, power):
-        made.__module__, made.__qualname__ = length.__module__, f"spring.{made.__name__}"
-    return add, energy, power
+@generic
+def power(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+    """The damper's power, and that of the spring's dissipation."""
+    s = stretch(model, x, length)
+    return -(drag(model, x, speed) + spring(model, x, s) * (give(model, x, s, speed) - 1.0)) * speed
 
 
 class TransmissionSpring(AlongTransmission):
@@ -135,7 +129,7 @@ class TransmissionSpring(AlongTransmission):
     array([ 1., -1.])
     """
 
-    make = staticmethod(_make)
+    LAW = Law(along, RATIO, energy=energy, power=power)
 
     def __init__(
         self,

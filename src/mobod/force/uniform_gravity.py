@@ -1,43 +1,27 @@
 """UniformGravity: a uniform field that pulls on every body at its mass center, and on every particle, without exception.
 
-F_B = [c x m g; m g], c the mass center from B's origin   PE = -sum of m (g.p_GC + |g| z0), z0 the height of zero energy
-
-The arithmetic is that of `gravity`.
+Its kernels are those of `gravity`: integers 1 of all bodies but Ground; numbers g, |g| z0, z0.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from ..compiling import generic
 from ..state import parameters
 from ..value.checks import finite
-from . import gravity
 from .base import Force, same_system
-from .routines import by_address
+from .routines import GRAVITY
 
 if TYPE_CHECKING:
     from ..value.annotations import SimbodyMatterSubsystem
     from .subsystem import GeneralForceSubsystem
 
 
-@generic
-def add(model: Any, integers: int, numbers: int) -> None:
-    """Integers: one a body, all 1 but Ground's. Numbers: g, |g| z0, z0."""
-    gravity.add_force(model, integers, numbers)
-
-
-@generic
-def energy(model: Any, integers: int, numbers: int) -> Any:
-    """-sum of m (g.p_GC + |g| z0)."""
-    return gravity.potential_energy(model, integers, numbers)
-
-
 class UniformGravity(Force):
-    """A uniform field of gravity. `Gravity` can do more, and costs less: it can leave out bodies.
+    """A uniform field of gravity. `Gravity` can do more: it can leave out bodies.
 
     Parameters
     ----------
@@ -72,8 +56,7 @@ class UniformGravity(Force):
            [ 0.,  0., -1.]])
     """
 
-    routine = by_address(add, energy)
-    reads_positions_only = True
+    KIND = GRAVITY
 
     def __init__(
         self,

@@ -27,13 +27,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import store
 from ..compiling import Routine, generic
 from ..decoration.rubber_band_line import Line
 from ..errors import ConvergenceError, ModelError
 from ..force.base import Force
 from ..force.pools import number
-from ..force.routines import LAW, RATE, along_path, by_address
+from ..force.routines import along_path, by_address
 from ..force.transmission.base import Transmission, check_transmission
 from ..function import Function
 from ..mobilizer.base import MobilizedBody
@@ -691,25 +691,16 @@ def _make(functions: Functions, path: Any) -> tuple[Any, Any, Any]:
     return add, energy, power
 
 
-def _make_along(functions: Functions, path: Any) -> Any:
-    length, speed, apply = path
-    contract, before, measured = functions.contract, functions.num_numbers, _measuring(functions, path)
+@cache
+def _law_of(functions: Functions) -> Any:
+    """The force along the path, below zero, for derivatives."""
+    contract = functions.contract
 
     @generic
-    def along(model: Any, i: int, x: int, z: int, what: int) -> None:
-        ratio, out = number(model, x + before), model.body_forces
-        if what == LAW:
-            a = _fiber.activation(model, i, x, z)
-            store(out, 0, 0, -contract(model, i, x, z, a, load(out, 0, 0), load(out, 0, 1))[3])
-        elif what == RATE:
-            store(out, 0, 0, ratio * speed(model, i + HEAD, x + before + 1))
-        else:
-            own_length, own_speed = measured(model, i, x)
-            apply(model, i + HEAD, x + before + 1, ratio + zero(own_length))
-            store(out, 0, 0, own_length)
-            store(out, 0, 1, own_speed)
+    def along(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+        return -contract(model, i, x, z, _fiber.activation(model, i, x, z), length, speed)[3]
 
-    _name(along, contract, length)
+    along.__module__ = contract.__module__
     return along
 
 
@@ -728,4 +719,4 @@ def _routine_of(functions: Functions, path: Any, listed: Any) -> Routine:
 @cache
 def _along_routine_of(functions: Functions, path: Any) -> Routine:
     """The same for derivatives."""
-    return along_path(_make_along(functions, path))
+    return along_path(_law_of(functions), path, functions.num_numbers, HEAD)

@@ -53,8 +53,8 @@ class Transmission(Sealed):
     """
 
     INNER = frozenset(
-        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers is_between listed may_jump "
-        "numbers reach serve used_functions user why_not_finite".split()
+        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers is_between is_linear listed "
+        "may_jump numbers reach serve used_functions user why_not_finite".split()
     )
 
     FUNCTIONS: ClassVar[Functions]
@@ -64,6 +64,8 @@ class Transmission(Sealed):
     used_functions: Sequence[Use] = ()
     #: A force that acts along it.
     user: Force | None = None
+    #: Whether the generalized force of f is f times that of a unit.
+    is_linear = False
     #: Whether it stays as it is, and its rate too, where all the bodies that it names move as one.
     is_between = False
     #: Whether the length or its slopes may jump as the bodies move.

@@ -82,6 +82,7 @@ class BodyWrench(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    is_linear = True
 
     def __init__(
         self,

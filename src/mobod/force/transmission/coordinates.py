@@ -63,6 +63,7 @@ class Coordinates(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    is_linear = True
 
     def __init__(
         self, forces: GeneralForceSubsystem, terms: Iterable[tuple[MobilizedBody, int, float]], *, ratio: float = 1.0

@@ -319,6 +319,7 @@ class AlongCourse(Transmission):
     """Transmission along a course: see `_course`. The force that acts along it has it as its first function."""
 
     FUNCTIONS = (length, speed, apply)
+    is_linear = True
 
     def listed(self) -> Listed | None:
         """As `Transmission.listed`, of paths of not too many points."""

@@ -124,6 +124,7 @@ class RelativePose(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    is_linear = True
 
     def __init__(
         self,

@@ -99,6 +99,7 @@ class SliderCrank(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    is_linear = True
 
     def __init__(
         self,

@@ -114,6 +114,7 @@ class StraightPath(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    is_linear = True
     is_between = True
 
     def __init__(

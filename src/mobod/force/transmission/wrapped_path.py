@@ -248,6 +248,7 @@ class WrappedPath(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    is_linear = True
     is_between = True
     may_jump = True
 

@@ -14,18 +14,17 @@ Source: MuJoCo's documentation of muscles, and what MuJoCo 4 computes, where tha
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ...algebra.scalar import load, one, store, where, zero
+from ...algebra.scalar import load, one, where, zero
 from ...compiling import generic
 from ...force.actuator import within
 from ...force.pools import number
 from ...force.subsystem import GeneralForceSubsystem
-from ...force.through_transmission import ThroughTransmission
-from ...force.transmission.base import Functions, Transmission
+from ...force.through_transmission import Law, ThroughTransmission
+from ...force.transmission.base import Transmission
 from ...state import parameters
 from ...state.state import State
 from ...value import checks
@@ -80,7 +79,7 @@ def law(model: Any, x: int, a: Any, length: Any, speed: Any) -> Any:
 
 
 @generic
-def rate(model: Any, x: int, z: int) -> Any:
+def rate(model: Any, i: int, x: int, z: int, speed: Any) -> Any:
     """a'."""
     a, c = load(model.z, z, 0), within(model, x + CONTROL_RANGE, number(model, x))
     o, i = zero(a), one(a)
@@ -95,27 +94,17 @@ def rate(model: Any, x: int, z: int) -> Any:
     return more / where(tau > _LEAST, tau, _LEAST + o)
 
 
-def _make(functions: Functions, with_z: bool) -> tuple[Callable[..., Any]]:
-    length, speed, apply = functions
+@generic
+def of_control(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+    """The force that acts, with the control as a."""
+    a = within(model, x + CONTROL_RANGE, number(model, x))
+    return within(model, x + APPLIED_RANGE, law(model, x, a, length, speed))
 
-    @generic
-    def add(model: Any, i: int, x: int) -> None:
-        ratio = number(model, x + RATIO)
-        own_length, own_speed = ratio * length(model, i, x + RATIO + 1), ratio * speed(model, i, x + RATIO + 1)
-        f = law(model, x, within(model, x + CONTROL_RANGE, number(model, x)), own_length, own_speed)
-        apply(model, i, x + RATIO + 1, ratio * within(model, x + APPLIED_RANGE, f))
 
-    @generic
-    def add_with_z(model: Any, i: int, x: int, z: int) -> None:
-        ratio = number(model, x + RATIO)
-        own_length, own_speed = ratio * length(model, i, x + RATIO + 1), ratio * speed(model, i, x + RATIO + 1)
-        f = law(model, x, load(model.z, z, 0), own_length, own_speed)
-        apply(model, i, x + RATIO + 1, ratio * within(model, x + APPLIED_RANGE, f))
-        store(model.z_dot, z, 0, rate(model, x, z))
-
-    made = add_with_z if with_z else add
-    made.__module__, made.__qualname__ = length.__module__, f"muscle.{made.__name__}"
-    return (made,)
+@generic
+def of_activation(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
+    """The force that acts, with z as a."""
+    return within(model, x + APPLIED_RANGE, law(model, x, load(model.z, z, 0), length, speed))
 
 
 class MuscleActuator(ThroughTransmission):
@@ -138,7 +127,7 @@ class MuscleActuator(ThroughTransmission):
     name : str, optional
     """
 
-    make = staticmethod(_make)
+    LAW, LAW_WITH_Z = Law(of_control, RATIO), Law(of_activation, RATIO, rate=rate)
 
     def __init__(
         self,
