@@ -64,6 +64,11 @@ class Agenda:
         )
 
     @property
+    def has_scheduled_events(self) -> bool:
+        """True if there are handlers or hooks of events at given times."""
+        return bool(self._handlers or self._with_events)
+
+    @property
     def has_hooks(self) -> bool:
         """True if subsystems take part."""
         return bool(self._with_events or self._with_reports or self._handling or self._reporting)
@@ -106,11 +111,16 @@ class Agenda:
     ) -> tuple[float, list[Call]]:
         if not (scheduled or subsystems):
             return np.inf, []
-        now, first, due = state.time, np.inf, []
+        now, first, chosen = state.time, np.inf, []
         for one in scheduled:
             time = _checked(one.get_next_event_time(state, include_now), now, include_now, one, "get_next_event_time")
-            due.append((time, self._call_of(one)))
-            first = min(first, time)
+            if time < first:
+                first, chosen = time, [one]
+            elif time == first:
+                chosen.append(one)
+        if not subsystems:
+            return first, [self._call_of(one, reports) for one in chosen] if first < np.inf else []
+        due = [(first, self._call_of(one, reports)) for one in chosen]
         kind = "report" if reports else "event"
         for subsystem in subsystems:
             hook = f"calc_time_of_next_scheduled_{kind}"
@@ -167,10 +177,11 @@ class Agenda:
         """The calls for witnesses that have changed sign: reporters, or handlers; a subsystem once for all of its own."""
         calls: list[Call] = []
         ids: dict[int, list[int]] = {}
+        wanted = EventReporter if reports else EventHandler
         for one in which:
-            if one.form is (EventReporter if reports else EventHandler):
+            if one.form is wanted:
                 if not calls or all(one.owner is not other for other, _ in calls):  # contacts have many witnesses
-                    calls.append(self._call_of(one.owner))
+                    calls.append(self._call_of(one.owner, reports))
             elif one.form is None:
                 known = id(one.owner) in ids
                 ids.setdefault(id(one.owner), []).append(one.event_id)
@@ -184,14 +195,12 @@ class Agenda:
 
     def calls_for_contacts(self) -> list[Call]:
         """The call that finds out what contacts do, where they run by events."""
-        return [] if self.contacts is None else [self._call_of(self.contacts)]
+        return [] if self.contacts is None else [self._call_of(self.contacts, False)]
 
     # ------------------------------------------------------------------------------------------ calls
 
-    def _call_of(self, one: Any) -> Call:
-        if isinstance(one, EventReporter):
-            return one, one.handle_event
-        return one, partial(_handle, one, self.accuracy)
+    def _call_of(self, one: Any, reports: bool) -> Call:
+        return one, one.handle_event if reports else partial(_handle, one, self.accuracy)
 
     def _call_of_subsystem(self, one: Any, cause: Cause, ids: list[int], reports: bool) -> Call:
         if reports:

@@ -63,13 +63,13 @@ class RecordEvery(PeriodicReporter):
 
     def handle_event(self, state: State) -> None:
         """Take a row."""
-        row = np.array(self._quantity(state), dtype=np.float64)
+        time, row = state.time, np.array(self._quantity(state), dtype=np.float64)
         if self._rows and row.shape != self._rows[0].shape:
-            raise ValueError(f"{self.name!r} has rows of shape {self._rows[0].shape}; at time {state.time} {row.shape} came")
-        if self._times and self._times[-1] >= state.time:
-            kept = bisect_left(self._times, state.time)
+            raise ValueError(f"{self.name!r} has rows of shape {self._rows[0].shape}; at time {time} {row.shape} came")
+        if self._times and self._times[-1] >= time:
+            kept = bisect_left(self._times, time)
             del self._times[kept:], self._rows[kept:]
-        self._times.append(state.time)
+        self._times.append(time)
         self._rows.append(row)
 
     def get_times(self) -> npt.NDArray[np.float64]:

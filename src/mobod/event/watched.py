@@ -61,7 +61,7 @@ class Watched:
         """`EventReporter` or `EventHandler`, which the owner is; None of a subsystem."""
         return next((form for form in (EventReporter, EventHandler) if isinstance(self.owner, form)), None)
 
-    @property
+    @functools.cached_property
     def name(self) -> str:
         """For messages."""
         return self.called or str(getattr(self.owner, "name", None) or self.owner.get_name())
@@ -80,8 +80,12 @@ class Found:
 
 def found_of(low: float, high: float, watched: Sequence[Watched], crossed: Sequence[float]) -> Found:
     """The events of those that have risen, 1 in *crossed*, or fallen, -1, in a window of time."""
-    which = [k for k, sign in enumerate(crossed) if sign != 0.0]
-    return Found(low, high, [watched[k] for k in which], [crossed[k] > 0.0 for k in which])
+    which, rising = [], []
+    for one, sign in zip(watched, crossed, strict=True):
+        if sign != 0.0:
+            which.append(one)
+            rising.append(sign > 0.0)
+    return Found(low, high, which, rising)
 
 
 def is_compiled(owner: Any) -> bool:

@@ -61,6 +61,9 @@ _MOST_JUMPS, _FAR_FROM_JUMPS = 100, 1e4
 _MOST_LOOKS = 30
 #: The part of the longest step seen that is a short one, where a path may have jumped.
 _SHORT = 0.1
+_ACCELERATION = int(Stage.ACCELERATION)
+#: What says that routines are to be chosen, whose addresses are of a process and of a state.
+_TO_BE_CHOSEN = {"_goes_compiled": None, "_goes_plain": False}
 _STATISTICS = (
     rk.STEPS,
     rk.ATTEMPTS,
@@ -188,6 +191,10 @@ class Integrator(Sealed):
         self._progress = Progress()
         #: Mobility forces beside those of the elements; or what computes them of a state, for the whole run.
         self.held: Held | None = None
+        #: Whether kernels alone realize, as `_runs_compiled` was when routines were chosen; None where they are to be chosen.
+        self._goes_compiled: bool | None = None
+        #: Whether these call nothing back either.
+        self._goes_plain = False
         #: These forces, and the rows that records share.
         self._held_rows: tuple[Any, Array] | None = None
         #: What the arrays for steps are for: see `get_room`.
@@ -210,7 +217,7 @@ class Integrator(Sealed):
 
     def attach(self, state: State) -> None:
         """Go on from *state* in place of the present one: after a change of record, or from a checkpoint."""
-        self._state, self.quick = state, None
+        self._state, self.quick, self._goes_compiled, self._goes_plain = state, None, None, False
 
     @property
     def constraint_tolerance(self) -> float:
@@ -221,7 +228,7 @@ class Integrator(Sealed):
         return f"<{type(self).__name__}, accuracy {self.accuracy:g}, {self.get_num_steps_taken()} steps taken>"
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_refusal": None, "_noted": None, "quick": None, "_room": None}
+        return {**self.__dict__, "_refusal": None, "_noted": None, "quick": None, "_room": None, **_TO_BE_CHOSEN}
 
     # ------------------------------------------------------------------------------------------ settings
 
@@ -445,7 +452,7 @@ class Integrator(Sealed):
             raise failed from reason
         if status:
             raise ModelError(f"the accelerations of the state at time {state.time:.9g} are not finite, where stepping begins")
-        if tries or state.resources is not None or not self._runs_compiled:  # the first step is chosen by trying one
+        if tries or state.resources is not None or not self._goes_compiled:  # the first step is chosen by trying one
             self.leave_at(float(control[rk.TIME]))
         else:
             self.arrive_at_end()
@@ -459,13 +466,15 @@ class Integrator(Sealed):
         """The same, where the state needs the routines that it did last."""
         state = self._state
         assert state is not None
+        if self._goes_compiled is None:
+            self.choose_routines()
         state.valid = 0
-        if not self._runs_compiled:
-            with realized_by_python(state, self.held):
-                return self.call_back(kernel, state.block, *args)
-        if self._calls_back:
+        if self._goes_plain:
+            return int(kernel(state.block, *args))
+        if self._goes_compiled:
             return self.call_back(kernel, state.block, *args)
-        return int(kernel(state.block, *args))
+        with realized_by_python(state, self.held):
+            return self.call_back(kernel, state.block, *args)
 
     def call_back(self, kernel: Callable[..., Any], *args: Any) -> int:
         """Run a kernel that calls parts in Python; if one of these has raised an error, it is raised at the last good state."""
@@ -514,7 +523,9 @@ class Integrator(Sealed):
         state, counts = self._state, self.counts
         assert state is not None
         put_routines(counts, state)
-        if self._runs_compiled:
+        self._goes_compiled = self._runs_compiled
+        self._goes_plain = self._goes_compiled and not self._calls_back
+        if self._goes_compiled:
             if self.held is not None:
                 counts[rk.ROUTINE] = self._holding(self.held)
         else:
@@ -603,20 +614,20 @@ class Integrator(Sealed):
         It runs the method's kernel in calls of about a tenth of a second, so that Ctrl-C, which leaves the state at the last
         step, takes effect.
         """
-        counts, end = self.counts, int(self.counts[rk.STEPS]) + limit
+        counts, control, end = self.counts, self.control, self.counts.item(rk.STEPS) + limit
         paths = self._find_paths()
         chunk = _FIRST_CHUNK // 8 if paths else _FIRST_CHUNK
         while True:
-            counts[rk.LIMIT] = min(chunk, end - int(counts[rk.STEPS]))
+            counts[rk.LIMIT] = min(chunk, end - counts.item(rk.STEPS))
             clock = _clock.perf_counter()
             try:
                 status = self.try_step(times, results, energies)
             except KeyboardInterrupt:
-                self.leave_at(float(self.control[rk.TIME]))
+                self.leave_at(float(control[rk.TIME]))
                 raise
-            if counts[rk.PASSES] == 1:
+            if counts.item(rk.PASSES) == 1:
                 self.warn_of_passing()
-            if self.control[rk.FIXED_STEP] == 0.0 and "progress" not in self.warned:
+            if control.item(rk.FIXED_STEP) == 0.0 and "progress" not in self.warned:
                 self._look_at_progress()
             if paths:
                 self._watch_for_paths()
@@ -625,14 +636,15 @@ class Integrator(Sealed):
                 self._warn_of_paths()
             elif status == rk.STEP_TOO_SMALL and self._passes_jump():
                 counts[rk.FORCED] = 1
-            elif status != rk.PAUSED or counts[rk.STEPS] >= end:
+            elif status != rk.PAUSED or counts.item(rk.STEPS) >= end:
                 return status
             if _clock.perf_counter() - clock < 0.1:
                 chunk = min(2 * chunk, 1 << 30)
 
     def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """`advance` once."""
-        return self._call(type(self).kernel, *self.arguments(), times, results, energies)
+        call = self._call_as_chosen if self.held is None else self._call  # others may have used the rows of held forces
+        return call(type(self).kernel, *self.arguments(), times, results, energies)
 
     def step_and_report(self, step: Callable[[float], int], times: Array, results: Array, energies: Array) -> int:
         """`try_step` of a method whose steps Python takes: ``step(report)`` takes one, DONE where that went well."""
@@ -674,8 +686,8 @@ class Integrator(Sealed):
         control, state = self.control, self._state
         assert state is not None
         state.record.time[0, 0] = control[rk.TIME]
-        if self._runs_compiled:
-            state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
+        if self._goes_compiled:
+            state.valid, state.stage_number = EVERYTHING, _ACCELERATION
 
     def flight_resolution(self, q: Array) -> tuple[float, float, bool]:
         """The duration and height below which a flight between impacts at *q* is not resolved, and whether flights gain energy.
@@ -690,7 +702,7 @@ class Integrator(Sealed):
 
     def previous_time(self) -> float:
         """The time at which the last step began."""
-        return float(self.control[rk.PREVIOUS_TIME])
+        return self.control.item(rk.PREVIOUS_TIME)
 
     def _passes_jump(self) -> bool:
         """True if steps became too small at a jump of the accelerations, which a step may then pass with a warning.
@@ -725,8 +737,8 @@ class Integrator(Sealed):
 
     def _look_at_progress(self) -> None:
         """Warn, once a run, where there are so many steps to go that it hardly gets on."""
-        time = float(self.control[rk.TIME])
-        found = self._progress.find_rest(int(self.counts[rk.STEPS]), time)
+        time = self.control.item(rk.TIME)
+        found = self._progress.find_rest(self.counts.item(rk.STEPS), time)
         if found is None:
             return
         self.warned.add("progress")
@@ -816,19 +828,24 @@ class Integrator(Sealed):
     def share_witnesses(self, integers: npt.NDArray[np.int64], numbers: Array) -> None:
         """Give the state's record the pools of witnesses."""
         record = self.get_state().record
-        for name, pool in (("witness_integers", integers), ("witness_numbers", numbers)):
-            if getattr(record, name) is not pool:
-                record.share(name, pool)
+        if record.witness_integers is not integers:
+            record.share("witness_integers", integers)
+        if record.witness_numbers is not numbers:
+            record.share("witness_numbers", numbers)
 
     def search_events(self, looks: int, needs_rates: bool, watched: Any, seen: Any, end: float) -> int:
         """Search the last step for events up to *end*: see `stepping.event_search`."""
-        find, asked = type(self).find, (looks, needs_rates, watched, seen, end)
+        state, find, asked = self.get_state(), type(self).find, (looks, needs_rates, watched, seen, end)
         if looks != 0:  # which knows the method
             own = self.work, self.work, self.control, self.counts
-            status, _ = with_refusals_apart(find, self.get_state().block, *asked, *own)
+            status, _ = with_refusals_apart(find, state.block, *asked, *own)
+        elif self._goes_plain:
+            state.valid = 0
+            given = state.block, *asked, *self.arguments()
+            status = (find.code or find.code_for(*given))(*given)
         else:
             status = self._call_as_chosen(find, *asked, *self.arguments())
-        self.get_state().invalidate_q()
+        state.invalidate_q()
         return status
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
@@ -839,22 +856,21 @@ class Integrator(Sealed):
 
     def _interpolate(self, time: float) -> None:
         """Put y at *time*, within the last step."""
-        control = self.control
-        interpolation.interpolate(self.get_state().block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], time)
+        block, kernel, control = self.get_state().block, interpolation.interpolate, self.control
+        given = block, self.work, control[rk.PREVIOUS_TIME], control[rk.TIME], float(time)
+        (kernel.code or kernel.code_for(*given))(*given)
 
     def _settle(self, time: float, interpolated: bool, stage: Stage) -> None:
         """Prescribe, project and realize the state, whose y has been set."""
         state = self._state
         assert state is not None
-        state.time = time
-        state.invalidate_q()
-        if state.has_known:
+        state.move_to(time)
+        counts = self.counts
+        if counts[rk.PRESCRIBER]:
             self.system.prescribe(state)
-        if interpolated and self._project_interpolated_states:
-            self.choose_routines()
-            if self.counts[rk.PROJECTOR] or self.counts[rk.QUATERNIONS]:
-                self._call_as_chosen(loop.project_report, self.control, self.counts)
-                state.invalidate_q()
+        if interpolated and self._project_interpolated_states and (counts[rk.PROJECTOR] or counts[rk.QUATERNIONS]):
+            self._call_as_chosen(loop.project_report, self.control, counts)
+            state.invalidate_q()
         self.system.realize(state, stage)
 
     def fail(self, status: int) -> None:
@@ -963,7 +979,7 @@ class Integrator(Sealed):
 
     def get_num_steps_taken(self) -> int:
         """Accepted steps."""
-        return int(self.counts[rk.STEPS])
+        return self.counts.item(rk.STEPS)
 
     def get_num_steps_attempted(self) -> int:
         """Attempted steps: the accepted ones, and failures of every kind."""
@@ -1037,7 +1053,7 @@ class Integrator(Sealed):
 
     def get_advanced_time(self) -> float:
         """The time at which the last step ended: at or beyond the state's time, which reports interpolate."""
-        return float(self.control[rk.TIME])
+        return self.control.item(rk.TIME)
 
     def get_accuracy_in_use(self) -> float:
         """Largest local error of a step."""

@@ -62,11 +62,14 @@ class Progress:
 
     def find_rest(self, steps: int, time: float) -> tuple[float, float] | None:
         """The number of steps that are left, and their mean size lately; None where that is not worth saying."""
-        done, now = steps - self._steps, _seconds()
+        done = steps - self._steps
         if done < 0 or time < self._time:
             self.begin(steps, time)
             return None
-        if done < LOOK and (done < FEW or now - self._clock < WAIT):
+        if done < FEW:  # a look at the clock takes as long as a small step
+            return None
+        now = _seconds()
+        if done < LOOK and now - self._clock < WAIT:
             return None
         mean, seconds = (time - self._time) / done, now - self._clock
         self.begin(steps, time)

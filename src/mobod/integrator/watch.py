@@ -201,10 +201,9 @@ class Watch:
 
     def _revive(self) -> None:
         """Pack anew what a checkpoint has kept."""
-        if self._packed is None:
-            kept = self._seen
-            self._pack()
-            self._seen[:] = kept
+        kept = self._seen
+        self._pack()
+        self._seen[:] = kept
 
     # ------------------------------------------------------------------------------------------ looking
 
@@ -214,17 +213,19 @@ class Watch:
         self.time, values = state.time, self._look(state)
         slopes = [np.nan if rate is None else rate(state) for rate in self._rates]
         self._low[:] = list(zip(values, slopes, strict=True))
-        self._end, self._bounds = self.time, self._bounds_at(state)
-        self._bounds_at_end = self._bounds
+        self._end = self.time
+        if self._has_knots:
+            self._bounds = self._bounds_at_end = self._bounds_at(state)
 
     def resume(self) -> None:
         """Events at the present state, which were found last, have changed nothing: the rest of the step is to be searched."""
         state, seen = self._integrator.get_state(), self._seen
         self.time, seen[:, AT_LOW], seen[:, RATE_LOW] = state.time, seen[:, AT_HIGH], np.nan
-        self._bounds = self._bounds_at(state)
+        if self._has_knots:
+            self._bounds = self._bounds_at(state)
 
     def _bounds_at(self, state: State) -> list[tuple[float, float]]:
-        return [] if not self._has_knots else [one.bound(state) for one in self.watched if one.bound is not None]
+        return [one.bound(state) for one in self.watched if one.bound is not None]
 
     def can_enter_loop(self, time: float) -> bool:
         """True if all witnesses are known at a time, at which steps begin, and the loop can look at them from there."""
@@ -241,14 +242,16 @@ class Watch:
         `step_ended` or `leave_loop` has to follow.
         """
         self._taken = self._integrator.get_num_steps_taken()
-        self._revive()
+        if self._packed is None:
+            self._revive()
         self._in_loop = not one_by_one and self._is_packed
         if not self._in_loop:
             return -1
         self._integrator.share_witnesses(self._integers, self._numbers)
         self._now[:] = self._low
-        for k, bound in zip(self._with_knots, self._bounds, strict=False):  # none where no interval has begun
-            self._now[k] = bound
+        if self._has_knots:
+            for k, bound in zip(self._with_knots, self._bounds, strict=False):  # none where no interval has begun
+                self._now[k] = bound
         return len(self.watched)
 
     def step_ended(self) -> None:
@@ -287,7 +290,9 @@ class Watch:
         slopes = [0.0 if rate is None else rate(state) for rate in self._rates]
         if self._has_differences:
             self._differences(end, values, slopes, -DIFFERENCE * (end - self.time))
-        self._end, self._bounds_at_end = end, self._bounds_at(state)
+        self._end = end
+        if self._has_knots:
+            self._bounds_at_end = self._bounds_at(state)
         self._seen[:, NOW], self._seen[:, RATE_NOW] = values, slopes
 
     def _look(self, state: State) -> list[float]:
@@ -332,7 +337,10 @@ class Watch:
         """
         if not self.time < self._end:
             return None
-        self._revive()
+        if self._packed is None:
+            self._revive()
+        if not self._has_knots:
+            return self._search_up_to(self._end)
         at_end = self._now.copy()
         try:
             for end in self._parts():
@@ -346,14 +354,15 @@ class Watch:
 
     def _search_up_to(self, end: float) -> Found | None:
         """The first events after `time` and up to *end*, where values and rates are those NOW."""
-        control, seen = self._integrator.control, self._seen
+        integrator, seen = self._integrator, self._seen
+        control, looks = integrator.control, 0
         control[rk.SOUGHT] = self.time
-        by_kernels = self._is_packed and not self._has_knots  # of which they know bounds
-        looks = 0 if by_kernels else self._looking.address()
-        if by_kernels:
-            self._integrator.share_witnesses(self._integers, self._numbers)
+        if self._is_packed and not self._has_knots:  # of which they know bounds
+            integrator.share_witnesses(self._integers, self._numbers)
+        else:
+            looks = self._looking.address()
         for is_again in (False, True):
-            status = self._integrator.search_events(looks, self._needs_rates, self._table, self._numbers, end)
+            status = integrator.search_events(looks, self._needs_rates, self._table, self._numbers, end)
             raise_kept()
             if status != event_search.LOST:
                 break
@@ -362,19 +371,19 @@ class Watch:
             if is_again:
                 raise ModelError(f"a witness is not finite at time {time:.9g}; it has to be finite")
             seen[:, NOW], seen[:, RATE_NOW] = self._look_with_slopes(end, -DIFFERENCE * (end - self.time))
-        self.time = float(control[rk.SOUGHT])
+        self.time = control.item(rk.SOUGHT)
         if status == event_search.NOTHING:
             return None
-        return found_of(self.time, float(control[rk.EVENT]), self.watched, seen[:, CROSSED].tolist())
+        return found_of(self.time, control.item(rk.EVENT), self.watched, seen[:, CROSSED].tolist())
 
     def _parts(self) -> Iterator[float]:
-        """The ends of the parts in which the last step is searched, with what is seen there: all of it, or from knot to knot.
+        """The ends of the parts in which a step with knots is searched, with what is seen there: from knot to knot, or all.
 
         A part is halved until it passes no more than one knot. The step's middle is looked at in any case: a table can be
         passed there and back.
         """
         a, end, seen = self.time, self._end, self._seen
-        if self._has_knots and not self._is_above(end - a):
+        if not self._is_above(end - a):
             # of these the loop has seen bounds
             seen[:, AT_LOW], seen[:, RATE_LOW] = self._look_with_slopes(a, DIFFERENCE * (end - a))
             shortest, before = _SHORTEST_PART * (end - a), self._knots_at(a)

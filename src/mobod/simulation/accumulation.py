@@ -30,23 +30,23 @@ class Accumulation:
     def refuse(self, found: Found) -> None:
         """Raise an error for events that accumulate: they would never end, or be missed in the end."""
         self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= found.which[0].window else 0
-        self._last_event = found.high
+        self._last_event, too_many = found.high, self._in_a_row > _MOST_IN_A_ROW
         for one in found.which:
             times = self._times_of.get(one.owner, ())
-            if len(times) < 3 and self._in_a_row <= _MOST_IN_A_ROW:
-                continue
+            if not too_many:
+                if len(times) < 3 or (gap := found.high - times[-1]) >= max(
+                    _ACCUMULATED * one.window, _SHORT * (found.high - times[0])
+                ):
+                    continue
+                shrinking = gap < times[-1] - times[-2] < times[-2] - times[-3]
+                if not shrinking or _settles(one.owner):  # the ready-made impact knows when it has come to rest
+                    continue
             between = [b - a for a, b in pairwise([*times[-3:], found.high])]
-            shrinking = len(between) == 3 and between[2] < between[1] < between[0]
-            if not shrinking and self._in_a_row <= _MOST_IN_A_ROW:
-                continue
-            shortest = max(_ACCUMULATED * one.window, _SHORT * (found.high - [*times, found.high][0]))
-            # the ready-made impact knows when it has come to rest
-            if self._in_a_row > _MOST_IN_A_ROW or (between[2] < shortest and not _settles(one.owner)):
-                raise ConvergenceError(
-                    f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
-                    f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {one.window:.3g}. Let its "
-                    "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
-                )
+            raise ConvergenceError(
+                f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
+                f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {one.window:.3g}. Let its "
+                "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
+            )
 
     def add(self, found: Found) -> None:
         """These events are to be handled."""

@@ -89,14 +89,15 @@ class EventLog:
             if id(owner) not in told and (of_call or energy or impulses):
                 name = getattr(owner, "name", None) or owner.get_name()
                 self.add(time, (name, of_call or "changed", "", ""), energy)
-            self.add_impulses(impulses)
+            if impulses:
+                self.add_impulses(impulses)
 
     def add_found(self, found: Found, reporters: bool, account: Account | None = None) -> None:
         """Add the witnesses that have changed sign, of reporters or of others; the first of an owner has its energy."""
-        energies = {} if account is None else {id(owner): energy for owner, energy, _ in account.entries}
+        energies = {id(owner): energy for owner, energy, _ in account.entries if energy} if account is not None else {}
         for one, rising in zip(found.which, found.rising, strict=True):
             if (one.form is EventReporter) is reporters:
-                energy = energies.pop(id(one.owner), 0.0)
+                energy = energies.pop(id(one.owner), 0.0) if energies else 0.0
                 self.add(found.high, (one.name, "triggered", "rising" if rising else "falling", one.what), energy)
 
     def __getstate__(self) -> dict[str, Any]:

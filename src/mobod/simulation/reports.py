@@ -68,9 +68,9 @@ class Reports:
             most = min(most, self._limit - self._steps)
         if self.accounts:
             most = min(most, 1)
-        before = int(integrator.counts[rk.STEPS])
+        before = integrator.counts.item(rk.STEPS)
         status = self._advance(integrator, len(self._times), most)
-        self._steps += int(integrator.counts[rk.STEPS]) - before
+        self._steps += integrator.counts.item(rk.STEPS) - before
         return status
 
     def report(self, integrator: Integrator, time: float) -> None:
@@ -79,10 +79,13 @@ class Reports:
             self._advance(integrator, int(np.searchsorted(self._times, time, "right")), 0)
 
     def _advance(self, integrator: Integrator, n: int, most: int) -> int:
-        counts = integrator.counts
+        counts, rows = integrator.counts, (self._times, self._results, self._energies)
         counts[rk.REPORT] = self.made
-        status = integrator.advance(self._times[:n], self._results[:n], self._energies[:n], most)
-        self._count(counts)
+        if n < len(self._times):
+            rows = self._times[:n], self._results[:n], self._energies[:n]
+        status = integrator.advance(*rows, most)
+        if counts[rk.REPORT] != self.made:
+            self._count(counts)
         return status
 
     def go(self, quick: Quick, end: float) -> int:

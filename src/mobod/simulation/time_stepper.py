@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from typing import Any
 
@@ -677,6 +677,9 @@ class TimeStepper(Sealed):
         if wanted == report_time:
             self._report(reporters)
             self._reported_at = wanted
+            if wanted < time and not (agenda.has_scheduled_events or self._reports_all or self._rows.accounts):
+                self._report_on(time)
+                return None
         if wanted == time and wanted < self._final:
             return StepStatus.REACHED_REPORT_TIME
         if self._reports_all and wanted == report_time and wanted < self._final:
@@ -694,6 +697,21 @@ class TimeStepper(Sealed):
         if wanted == self._final:
             return self._end(TerminationReason.REACHED_FINAL_TIME, None, "the final time is reached")
         return None
+
+    def _report_on(self, time: float) -> None:
+        """After reports within a step: make those that follow in it before *time* and before all else."""
+        integrator, agenda, found = self._integrator, self._agenda, self._found
+        last = min(time, self._final, integrator.get_advanced_time())
+        for known in (self._step_due, None if found is None else found.high):
+            last = last if known is None else min(last, known)
+        while True:
+            report_time, reporters = agenda.next_report(integrator.get_state(), False)
+            if report_time >= last:
+                return
+            self._rows.report(integrator, report_time)
+            self._arrive(report_time)
+            self._report(reporters)
+            self._reported_at = report_time
 
     def _go(self, wanted: float, stop: float) -> StepStatus | None:
         """Step until *wanted* is reached or passed, or an event is found before; a status if that is impossible."""
@@ -802,21 +820,23 @@ class TimeStepper(Sealed):
     def _trigger(self, found: Found) -> StepStatus | None:
         """Witnesses have changed sign: report, and handle."""
         self._arrive(found.high)
-        assert self._watch is not None
-        known = self._accumulation = self._accumulation or Accumulation()
+        watch, known, agenda = self._watch, self._accumulation, self._agenda
+        assert watch is not None
+        if known is None:
+            known = self._accumulation = Accumulation()
         known.refuse(found)
         if self._announced_at != found.high:
-            if reports := self._agenda.calls_for(found.which, True):
+            if reports := agenda.calls_for(found.which, True):
                 self._report(reports)
                 self._log.add_found(found, True)
             if self._announces(found.high):
                 return StepStatus.REACHED_EVENT_TRIGGER
             self._announced_at = found.high
         known.add(found)
-        self._found, watch = None, self._watch
-        for handler in self._agenda.impacts:
+        self._found = None
+        for handler in agenda.impacts:
             handler.resolved = self._integrator.flight_resolution(self._integrator.get_state().q_values)
-        calls = self._agenda.calls_for(found.which, False)
+        calls = agenda.calls_for(found.which, False)
         if not calls:
             self._log.add_found(found, False)
         try:
@@ -888,9 +908,9 @@ class TimeStepper(Sealed):
 
         Returns the handler that ends the simulation, and whether anything has changed.
         """
-        of_contacts = self._agenda.calls_for_contacts()
-        if of_contacts and all(owner is not of_contacts[0][0] for owner, _ in calls):
-            calls = [*calls, *of_contacts]  # which may be struck, or let go, by what the others do
+        contacts = self._agenda.contacts
+        if contacts is not None and all(owner is not contacts for owner, _ in calls):
+            calls = [*calls, *self._agenda.calls_for_contacts()]  # which may be struck, or let go, by what the others do
         state, integrator = self._integrator.get_state(), self._integrator
         if begun is None:
             self._note_impulses(state)
@@ -917,20 +937,17 @@ class TimeStepper(Sealed):
             integrator.work = kept_by_integrator[2]
             integrator.attach(state)
             raise
-        self._log_account(account, found, kind)
+        told: Collection[int] = ()
+        if found is not None:
+            self._log.add_found(found, False, account)
+            told = [id(one.owner) for one in found.which]
+        self._log.add_account(self._now, account, kind, told, contacts)
         if changed:
             self._begin_interval()
             self._rows.after_change(state)
         elif resources is not None:
             state.revert(kept)  # the step goes on, and has its end to update variables by
         return ends, changed
-
-    def _log_account(self, account: Account, found: Found | None, kind: str) -> None:
-        """Log the events that calls were made for, and what these have set."""
-        if found is not None:
-            self._log.add_found(found, False, account)
-        told = {id(one.owner) for one in found.which} if found is not None else set()
-        self._log.add_account(self._now, account, kind, told, self._agenda.contacts)
 
     def _begin_interval(self) -> None:
         """The integrator has started anew: witnesses are watched from here on."""

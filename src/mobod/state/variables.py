@@ -27,7 +27,7 @@ class Variables(Invalidation):
     @property
     def time(self) -> float:
         """Time. Assigning leaves the state at INSTANCE at most."""
-        return float(self.record.time[0, 0])
+        return self.record.time.item()
 
     @time.setter
     def time(self, value: float) -> None:
@@ -35,6 +35,15 @@ class Variables(Invalidation):
         if self.stage_number > INSTANCE:
             self.stage_number = INSTANCE
         self.valid &= 0 if self.tree.depends_on_time else KEPT_BY_TIME
+        if self.resources is not None:
+            self.resources.invalidate(TIME)
+
+    def move_to(self, time: float) -> None:
+        """Time and all that is integrated are others, of which *time* is not written yet, and nothing is valid."""
+        self.record.time[0, 0] = time
+        self.valid = 0
+        if self.stage_number > INSTANCE:
+            self.stage_number = INSTANCE
         if self.resources is not None:
             self.resources.invalidate(TIME)
 

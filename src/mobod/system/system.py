@@ -201,8 +201,8 @@ class MultibodySystem(Differentiable):
         """
         if not self.forces_in_python and state.valid & validity.VELOCITIES:
             state.check_owner(self, "calc_energy")
-            out = np.empty((2, 1))
-            momentum.calc_energy(state.block, out)
+            out, kernel = np.empty((2, 1)), momentum.calc_energy
+            (kernel.code or kernel.code_for(state.block, out))(state.block, out)
             return float(out[0, 0] + out[1, 0])
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 

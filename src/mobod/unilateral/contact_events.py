@@ -180,10 +180,12 @@ class ContactEvents(EventHandler):
         for one in contacts:
             one.disable(state)
         self._system.realize(state, Stage.VELOCITY)
-        which = self._touching(state, closed)
+        rows = constraints_of(state)
+        which = self._touching(state, closed, rows)
         if not len(which):
             return
-        rows = constraints_of(state, [contacts[k] for k in which])
+        if len(which) < len(contacts):
+            rows = constraints_of(state, [contacts[k] for k in which])
         space = self._spaces.pop() if self._spaces else space_for(state)
         try:
             self._spaces.append(self._settle(state, [contacts[k] for k in which], rows, space, overrun[which]))
@@ -201,9 +203,8 @@ class ContactEvents(EventHandler):
             found[sliding] = 2.0 * self._window * np.hypot(rates[1::3], rates[2::3])
         return found
 
-    def _touching(self, state: State, closed: Any) -> Any:
-        """The numbers of contacts that are *closed*, or whose gaps are. The state is at VELOCITY."""
-        everything = constraints_of(state)
+    def _touching(self, state: State, closed: Any, everything: ContactRows) -> Any:
+        """The numbers of contacts that are *closed*, or whose gaps are, of the rows of all. The state is at VELOCITY."""
         normals = everything.J[everything.starts[:-1]]
         rates = normals @ state.u_values[: state.tree.nu]
         touching = np.isfinite(everything.gaps) & (closed | (everything.gaps <= self._room(state, rates)))

@@ -8,6 +8,7 @@ of contacts.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,7 +82,7 @@ def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = 
     found = list(matter.unilateral_contacts if contacts is None else contacts)
     n, nu = len(found), state.tree.nu
     sizes = [3 if one.has_friction() else 1 for one in found]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    starts = np.array([0, *accumulate(sizes)], np.int64)
     which = np.array([one.rows_of().index for one in found], np.int64)
     J, gaps = np.zeros((int(starts[-1]), nu)), np.zeros(n)
     if n:
@@ -200,9 +201,9 @@ class Problem:
         self.J = np.concatenate([rows.J, G, *(own for _, own, _ in frictions)])
         n, contact_rows, equations = len(rows.gaps), len(rows.J), len(G)
         self.num_contacts, self.contact_rows = n, contact_rows
-        ends = contact_rows + np.arange(equations + 1)
-        after = ends[-1] + np.cumsum([len(own) for _, own, _ in frictions])
-        self.starts = np.concatenate([rows.starts[:-1], ends, after]).astype(np.int64)
+        ends = range(contact_rows, contact_rows + equations)
+        after = accumulate((len(own) for _, own, _ in frictions), initial=contact_rows + equations)
+        self.starts = np.array([*rows.starts[:-1].tolist(), *ends, *after], np.int64)
         #: Of blocks; "" of those of constraints.
         self.names = rows.names + [""] * len(G) + [name for name, _, _ in frictions]
         self._laws = np.zeros((len(self.names), 4))
