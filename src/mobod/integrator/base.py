@@ -146,6 +146,7 @@ class Integrator(Sealed):
     #: The kernel that searches a step for events.
     find: ClassVar[Kernel] = event_search.find
 
+    _state: State  #: Of the run; None before one has begun.
     accuracy: float
     initial_step_size: float | None
     fixed_step_size: float | None
@@ -171,7 +172,7 @@ class Integrator(Sealed):
             raise TypeError("Integrator is the base class; make one of the methods in mobod.integrator")
         check_system(type(self).__name__, system)
         self.system = system
-        self._state: State | None = None
+        self._state = None  # type: ignore[assignment]
         #: Why the simulation has ended, set by the time stepper; None before.
         self.termination: Termination | None = None
         #: Why a part in Python that kernels have called had no result, at the last point where one had none.
@@ -402,7 +403,6 @@ class Integrator(Sealed):
         The first step is at most *longest*: free flight has no error at any step, and a very long one would miss a bounce.
         """
         state, control = self._state, self.control
-        assert state is not None
         if state.stage_number < Stage.MODEL:
             self.system.realize_model(state)
         self.system.project(state, self.constraint_tolerance)
@@ -441,7 +441,6 @@ class Integrator(Sealed):
     def _begin(self) -> None:
         """Begin at the state, which is realized."""
         state, control = self._state, self.control
-        assert state is not None
         self.get_room(state)
         tries = not control[rk.STEP] > 0.0
         status = self._call_as_chosen(beginning.start, self.work, control, self.counts)
@@ -465,7 +464,6 @@ class Integrator(Sealed):
     def _call_as_chosen(self, kernel: Any, *args: Any) -> int:
         """The same, where the state needs the routines that it did last."""
         state = self._state
-        assert state is not None
         if self._goes_compiled is None:
             self.choose_routines()
         state.valid = 0
@@ -505,12 +503,10 @@ class Integrator(Sealed):
     @property
     def _runs_compiled(self) -> bool:
         """True if kernels alone realize: else they call Python for it, as it has hooks, or forces beside the elements'."""
-        assert self._state is not None
         return not (self.system.interprets(self._state) or callable(self.held))
 
     def _holding(self, held: Any) -> int:
         """The address of the routine that realizes with *held* mobility forces, which the state's record then has."""
-        assert self._state is not None
         record = self._state.record
         if self._held_rows is None or self._held_rows[0] is not held:
             self._held_rows = held, held.reshape(-1, 1)
@@ -521,7 +517,6 @@ class Integrator(Sealed):
     def choose_routines(self) -> None:
         """Put the addresses of the routines that the state needs where kernels find them."""
         state, counts = self._state, self.counts
-        assert state is not None
         put_routines(counts, state)
         self._goes_compiled = self._runs_compiled
         self._goes_plain = self._goes_compiled and not self._calls_back
@@ -536,7 +531,6 @@ class Integrator(Sealed):
     def take_up(self, longest: float = np.inf) -> None:
         """Go on from the state as its user has changed it since the last step, at its time; otherwise as `restart`."""
         state, control = self._state, self.control
-        assert state is not None
         plain = state.stage_number > Stage.INSTANCE and state.resources is None and not remembers(state)
         if not (plain and self._is_simple()):
             state.end_step(state.time)
@@ -553,13 +547,11 @@ class Integrator(Sealed):
 
     def _realize_held(self) -> None:
         """Realize the state, with the forces that act beside those of the elements."""
-        assert self._state is not None
         realize_with(self._state, self.held)
 
     def sample(self) -> float:
         """Sample the controllers that are due where the last step ended: for steps from Python. The time of the next sample."""
         state, time = self._state, float(self.control[rk.TIME])
-        assert state is not None
         if not state.tree.counts["num_controllers"]:
             return np.inf
         following = float(next_sample_of(state.block))
@@ -649,7 +641,6 @@ class Integrator(Sealed):
     def step_and_report(self, step: Callable[[float], int], times: Array, results: Array, energies: Array) -> int:
         """`try_step` of a method whose steps Python takes: ``step(report)`` takes one, DONE where that went well."""
         control, counts, state = self.control, self.counts, self._state
-        assert state is not None
         taken = 0
         while counts[rk.REPORT] < len(times):
             k = int(counts[rk.REPORT])
@@ -684,7 +675,6 @@ class Integrator(Sealed):
     def arrive_at_end(self) -> None:
         """The loop has returned after a step: the state is at its end, realized, as the step's last evaluation has left it."""
         control, state = self.control, self._state
-        assert state is not None
         state.record.time[0, 0] = control[rk.TIME]
         if self._goes_compiled:
             state.valid, state.stage_number = EVERYTHING, _ACCELERATION
@@ -710,7 +700,6 @@ class Integrator(Sealed):
         Not where that is of no use: where the motion comes back to the jump at once, as it does along one.
         """
         control, state = self.control, self._state
-        assert state is not None
         if control[rk.FIXED_STEP] > 0.0:
             return False
         time = float(control[rk.TIME])
@@ -798,7 +787,6 @@ class Integrator(Sealed):
         """Warn, once a run, that a step that may not be shorter may have carried two surfaces through each other."""
         self.counts[rk.PASSES] = 2
         control, state = self.control, self._state
-        assert state is not None
         names = _diagnosis.limiting_surfaces(self.system, state)
         fixed = control[rk.FIXED_STEP] > 0.0
         what = f"fixed_step_size {control[rk.FIXED_STEP]:.3g}" if fixed else f"min_step_size {control[rk.MIN_STEP]:.3g}"
@@ -812,7 +800,6 @@ class Integrator(Sealed):
 
     def singularities(self) -> dict[str, str]:
         """Messages about mobilizers near a singular configuration, by name."""
-        assert self._state is not None
         return self.system.get_matter_subsystem().singularities(self._state)
 
     @property
@@ -863,7 +850,6 @@ class Integrator(Sealed):
     def _settle(self, time: float, interpolated: bool, stage: Stage) -> None:
         """Prescribe, project and realize the state, whose y has been set."""
         state = self._state
-        assert state is not None
         state.move_to(time)
         counts = self.counts
         if counts[rk.PRESCRIBER]:
@@ -876,7 +862,6 @@ class Integrator(Sealed):
     def fail(self, status: int) -> None:
         """Leave the state at the last accepted step, and raise the error that explains why the integration stopped."""
         control, state = self.control, self._state
-        assert state is not None
         time, step = float(control[rk.TIME]), float(control[rk.STEP])
         if status == rk.NOT_SAMPLED:
             self.leave_at(time)

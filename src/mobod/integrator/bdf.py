@@ -242,7 +242,6 @@ class BDF(Integrator):
     def _step(self, report: float) -> int:
         """One step from the last one's end."""
         control, counts, state = self.control, self.counts, self._state
-        assert state is not None
         if control[rk.STEP] < control[rk.COLLAPSE]:
             control[rk.COLLAPSE] = controller.COLLAPSE_RATIO * control[rk.STEP]
             return rk.COLLAPSED
@@ -343,7 +342,6 @@ class BDF(Integrator):
             if not np.array_equal(now, y):
                 solver.correct(now)
             return
-        assert self._state is not None
         drift = weights * np.abs(now - y)
         if self._state.is_constrained:  # off the manifold is an error as any other, and begun anew it would take short steps
             far = drift > max(self.constraint_tolerance, _FAR * self.accuracy) * np.maximum(1.0, weights * np.abs(y))
@@ -355,7 +353,6 @@ class BDF(Integrator):
     def fail(self, status: int) -> None:
         """Raise what a step that failed with *status* means to the user."""
         if status == rk.NOT_FINITE and self._bad is not None:
-            assert self._state is not None
             self._state.record.time[0, 0], self._state.y_values[:] = self._bad
         super().fail(status)
 

@@ -141,7 +141,6 @@ class TimeStepping(Integrator):
 
         def compute(scalar: str, pointer: int, block: int, row: int) -> None:
             space = self._stepped.space
-            assert space is not None
             try:
                 y = self._advance_by(float(space.measures[names.SIZE]))
             except ConvergenceError as error:
@@ -250,7 +249,6 @@ class TimeStepping(Integrator):
     def _call_as_chosen(self, kernel: Any, *args: Any) -> int:
         """As of other integrators; kernels apply no forces of surfaces that are stepped, nor where a run begins again."""
         state = self._state
-        assert state is not None
         with self._stepped.without_forces(state):
             return super()._call_as_chosen(kernel, *args)
 
@@ -321,13 +319,11 @@ class TimeStepping(Integrator):
     def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """Take steps and reports, as `Integrator.advance` asks for them: what kernels do not know Python finds for them."""
         state = self._state
-        assert state is not None
         while True:
             if self._stepped.space is None or self._stepped.space.tries.shape[1] != len(state.y_values):
                 self._stepped.begin(state)
                 self.quick = None  # which has the arrays from before
             space, in_kernels = self._stepped.space, self._steps_in_kernels(state)
-            assert space is not None
             python = 0 if in_kernels and not self._closes else self._callback.address()
             space.words[-names.ROUTINE] = step_one.address() if in_kernels else python
             space.counts[names.BY_PYTHON], self._failure = python, None
@@ -371,7 +367,6 @@ class TimeStepping(Integrator):
     def _realized(self) -> State:
         """The state, which kernels have realized."""
         state = self._state
-        assert state is not None
         if not self.system.is_interpreted:
             state.valid, state.stage_number = EVERYTHING, int(Stage.ACCELERATION)
         return state
@@ -455,7 +450,6 @@ class TimeStepping(Integrator):
         stops = np.isnan(targets) & (rows.restitution == 0.0) & pressed & (after[normals] < -rows.capture_speed)
         if stops.any() and (pressed & (rows.friction > 0.0)).any():
             after = problem.solve(b, gamma, targets=np.where(stops, 0.0, aims))
-        assert self._stepped.space is not None
         counts, measures = self._stepped.space.counts, self._stepped.space.measures
         measures[names.LARGEST] = max(measures[names.LARGEST], problem.residual)
         counts[names.PROBLEMS] += 1

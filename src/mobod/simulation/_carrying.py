@@ -129,7 +129,6 @@ class Carrying(Base):
     def _begin(self) -> None:
         super()._begin()
         state = self._state
-        assert state is not None
         of = self.variations
         if not self._begun:
             self._begun = True
@@ -155,7 +154,6 @@ class Carrying(Base):
     def sample(self) -> float:
         """As of other integrators; what controllers hold changes with the state that they are sampled at."""
         state, of, time = self._state, self.variations, float(self.control[rk.TIME])
-        assert state is not None
         if not state.tree.counts["num_controllers"] or next_sample_of(state.block) > time:
             return super().sample()
         self.leave_at(time)

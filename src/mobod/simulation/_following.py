@@ -59,7 +59,6 @@ class Following(Carrying):
         if status != rk.DONE:
             return status
         end, state, of = float(self.control[rk.TIME]), self._state, self.variations
-        assert state is not None
         self._before = began, np.zeros(0), S
         if self.tape is None:
             found = self._followed(began, end, S, self.weights)
@@ -79,7 +78,6 @@ class Following(Carrying):
     def _as_jump(self, began: float, end: float) -> Jump:
         """The transition of any change from one time to another within the last step, as the adjoint takes it."""
         state, of, n = self._state, self.variations, len(self.directions)
-        assert state is not None
         S = np.hstack([np.eye(of.ny), np.zeros((of.ny, n))])
         weights = np.hstack([np.zeros((n, of.ny)), np.diag(self.directions.of_settings.astype(float))])
         found = self._followed(began, end, S, weights)
@@ -95,7 +93,6 @@ class Following(Carrying):
             return S
         found = self._followed(began, time, S, self.weights)
         self.leave_at(time)
-        assert self._state is not None
         return self.variations.project(self._state, found, self.weights)
 
     def _shortened(self, state: State) -> Jump:
@@ -144,7 +141,6 @@ class Following(Carrying):
     def _linear(self, time: float, weights: Array) -> tuple[Array, Array]:
         """J and what goes with the model's numbers at a time within the last step."""
         state = self._state
-        assert state is not None
         self.leave_at(time)
         J, B = self.variations.rates(state)
         prescribed, known = self.variations.prescribed(state), self.variations.known(state)

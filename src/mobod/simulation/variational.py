@@ -108,7 +108,6 @@ class Variational(Carrying, Integrator):
 
     def _begin(self) -> None:
         state = self._state
-        assert state is not None
         of, stages, is_compiled = self.variations, self.table.shape[1] - 1, self.held is None
         is_compiled = is_compiled and are_compiled(of, state)
         self._by_matrices = self.tape is None and not is_compiled
@@ -123,7 +122,6 @@ class Variational(Carrying, Integrator):
 
     def _step(self, report: float) -> int:
         control, work, state, carried = self.control, self.work, self._state, self._carried
-        assert state is not None
         stop = min(float(control[rk.FINAL_TIME]), report, self.sample())
         began, y, S, rates = float(control[rk.TIME]), work[rk.Y].copy(), self.S, work[rk.RATE].copy()
         if self.tape is not None:
@@ -158,7 +156,6 @@ class Variational(Carrying, Integrator):
         """S at a time within the last step, which is taken once more as far as that."""
         if self._before is None or time >= float(self.control[rk.TIME]):
             return self.S
-        assert self._state is not None
         began, y, S = self._before
         if time <= began:
             return S

@@ -35,7 +35,7 @@ from . import _curvature
 from ._ball import put_ball
 from ._clip import NO_SHARE
 from ._core import bare3, bare9
-from .half_space_torus import ring_curvature
+from .half_space import ring_curvature
 
 SAMPLES, _FINE = 64, 4
 _MOST, _NODES = 36, 264

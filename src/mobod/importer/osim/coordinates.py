@@ -46,7 +46,7 @@ class Coordinate:
     is_free_to_satisfy_constraints: bool = False
     item: Item | None = None
     function: Function | None = None
-    mobod: MobilizedBody | None = None
+    mobod: MobilizedBody = None  # type: ignore[assignment]
     which: int = 0
 
 
@@ -96,7 +96,6 @@ def add_locks_and_motions(model: Model, coordinates: Sequence[Coordinate]) -> li
     """
     by_body: dict[int, list[Coordinate]] = {}
     for one in coordinates:
-        assert one.mobod is not None
         by_body.setdefault(one.mobod.index, []).append(one)
     locked: list[MobilizedBody] = []
     for own in by_body.values():
@@ -109,12 +108,10 @@ def add_locks_and_motions(model: Model, coordinates: Sequence[Coordinate]) -> li
 
 
 def _num_u(one: Coordinate) -> int:
-    assert one.mobod is not None
     return one.mobod.facts.num_u
 
 
 def _hold(model: Model, one: Coordinate, by_constraint: bool) -> None:
-    assert one.mobod is not None
     if by_constraint:
         name = free_name(model, f"{one.name}_lock")
         model.constraints[name] = constraint.ConstantCoordinate(one.mobod, one.which, one.default_value, name=name)
@@ -141,7 +138,6 @@ def name_coordinates(model: Model, coordinates: Sequence[Coordinate]) -> None:
     names = [one.name for one in coordinates]
     twice = {name for name in names if names.count(name) > 1} if len(set(names)) < len(names) else set()
     for one in coordinates:
-        assert one.mobod is not None
         if one.name in twice:
             one.name = f"{one.joint}/{one.name}"
         # with angles in the place of quaternions there is a q for every u
@@ -153,7 +149,6 @@ def name_coordinates(model: Model, coordinates: Sequence[Coordinate]) -> None:
             model.ranges[one.name] = one.range
     of_bodies: dict[int, list[str]] = {}
     for one in sorted(coordinates, key=lambda one: model.coordinates[one.name]):
-        assert one.mobod is not None
         of_bodies.setdefault(one.mobod.index, []).append(one.name)
     for index, own in of_bodies.items():
         model.matter.bodies[index].mobility_names = tuple(own)

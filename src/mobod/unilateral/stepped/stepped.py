@@ -86,7 +86,7 @@ class Stepped:
             if isinstance(forces, CompliantContactSubsystem | RigidSurfaces):
                 self.elements.append(forces.element)
                 self._rigid.append(int(isinstance(forces, RigidSurfaces)))
-        self.space: Space | None = None
+        self.space = None  # type: ignore[assignment]
         #: Paths of constraints, and whether kernels know all that may touch beside surfaces; None before the first state.
         self._ties: npt.NDArray[np.int64] | None = None
         self._knows_others = False
@@ -136,7 +136,6 @@ class Stepped:
 
     def enlarge(self) -> None:
         """Make room for what there was none."""
-        assert self.space is not None
         self.space = enlarged(self.space)
 
     @contextmanager
@@ -165,7 +164,6 @@ class Stepped:
     def dense_rows(self, state: State, h: float) -> DenseRows:
         """The contacts, for steps that Python takes."""
         space = self.space
-        assert space is not None
         while find_points_and_rows(state.block, space, h):
             space = self.space = enlarged(space)
         n = int(space.counts[names.POINTS])
@@ -198,7 +196,6 @@ class Stepped:
         return 0 if self.space is None else int((self._kinds(int(self.space.counts[names.POINTS])) == names.CONTACT).sum())
 
     def _kinds(self, n: int) -> Any:
-        assert self.space is not None
         return self.space.pairs[:n, names.KIND]
 
     def _kept(self) -> int:
@@ -212,7 +209,6 @@ class Stepped:
 
         *resisting* are the impulses of what resists rolling and spinning, one after the other.
         """
-        assert self.space is not None
         n = int(self.space.counts[names.POINTS])
         kinds, own = self._kinds(n), self.space.points[:n, names.IMPULSE : names.IMPULSE + 3]
         which = kinds == names.CONTACT
@@ -289,7 +285,6 @@ class Stepped:
         return found
 
     def _named(self, n: int) -> list[tuple[str, str]]:
-        assert self.space is not None
         found = []
         for i, kind in enumerate(self._kinds(n).tolist()):
             a, b = self.space.pairs[i, [names.FIRST, names.SECOND]].tolist()
