@@ -13,8 +13,8 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..force import Actuator
-from ..importer.external_loads import text_of
 from ..importer.model import Model
+from ..importer.opensim_file import text_of
 from ..importer.osim.elements.pushes import PrescribedForce
 from ..importer.xml_element import Element
 from ..muscle import Muscle

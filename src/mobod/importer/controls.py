@@ -21,8 +21,7 @@ from ..function import Function
 from ..motion_data import Table, read_sto
 from ..value import checks
 from ..value.files import as_path
-from .external_loads import all_named, first_named, text_of
-from .opensim_file import read_opensim_file
+from .opensim_file import all_named, first_named, flag_of, number_of, read_opensim_file
 from .xml_element import Element
 
 if TYPE_CHECKING:
@@ -118,14 +117,14 @@ def _of_xml(path: Any) -> Controls:
     found = Controls()
     for one in all_named(held, "ControlConstant"):
         name = plain_name(one.attributes.get("name", ""))
-        found.functions[name] = function.Constant(_number(path, one, "value", 0.0), 1)
+        found.functions[name] = function.Constant(number_of(path, one, "value", 0.0), 1)
         _keep_range(path, one, name, found)
     for one in all_named(held, "ControlLinear"):
         name = plain_name(one.attributes.get("name", ""))
         _keep_range(path, one, name, found)
         nodes = first_named(one, "x_nodes")
         rows = [
-            (_number(path, node, "t", 0.0), _number(path, node, "value", 0.0))
+            (number_of(path, node, "t", 0.0), number_of(path, node, "value", 0.0))
             for node in (all_named(nodes, "ControlLinearNode") if nodes is not None else ())
         ]
         if rows:  # files of ranges have controls without nodes
@@ -139,25 +138,17 @@ def _of_nodes(path: Any, one: Element, rows: Array) -> Function:
         raise ModelError(f"{path}:{one.line}: {one.attributes.get('name', '')!r} has two nodes at one time")
     if len(time) == 1:
         return function.Constant(float(values[0]), 1)
-    if (text_of(one, "use_steps") or "false").lower() == "true":
+    if flag_of(one, "use_steps"):
         return function.PiecewiseConstant(np.array([time[0] - 1.0, *time[:-1]]), np.array([values[0], *values[1:]]))
-    if (text_of(one, "extrapolate") or "true").lower() == "true":
+    if flag_of(one, "extrapolate", True):
         return function.PiecewiseLinear(time, values)
     return straight(time, values)
 
 
 def _keep_range(path: Any, one: Element, name: str, found: Controls) -> None:
-    low, high = _number(path, one, "default_min", np.nan), _number(path, one, "default_max", np.nan)
+    low, high = number_of(path, one, "default_min", np.nan), number_of(path, one, "default_max", np.nan)
     if low <= high:
         found.ranges[name] = low, high
-
-
-def _number(path: Any, one: Element, tag: str, otherwise: float) -> float:
-    text = text_of(one, tag)
-    try:
-        return float(text) if text else otherwise
-    except ValueError:
-        raise ModelError(f"{path}:{one.line}: the <{tag}> of {one.tag} is a number, not {text!r}") from None
 
 
 def set_controls(model: Model, controls: Any) -> None:

@@ -18,7 +18,7 @@ from ..errors import ModelError
 from ..motion_data import Table, read_sto
 from ..value.checks import suggest
 from ..value.files import as_path
-from .opensim_file import read_opensim_file
+from .opensim_file import all_named, first_named, flag_of, read_opensim_file, text_of
 from .xml_element import Element
 
 GROUND = "ground"
@@ -182,7 +182,7 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
         data = read_sto(beside(path, name), degrees=False)  # whatever they are called, none are angles
     applied = []
     for element in all_named(loads, "ExternalForce"):
-        if text_of(element, "isDisabled").lower() == "true" or text_of(element, "appliesForce").lower() == "false":
+        if flag_of(element, "isDisabled") or not flag_of(element, "appliesForce", True):
             continue
         body = text_of(element, "applied_to_body")
         if not body:
@@ -221,25 +221,3 @@ def _identifier(element: Element, tag: str) -> str:
 def _last(name: str) -> str:
     """The name at the end of a path such as ``/bodyset/calcn_r``."""
     return name.rsplit("/", 1)[-1]
-
-
-def text_of(element: Element, tag: str) -> str:
-    """The text of the first child of this name, without the blanks around it; empty where there is none."""
-    return next((child.text.strip() for child in element.children if child.tag == tag), "")
-
-
-def all_named(element: Element, tag: str) -> list[Element]:
-    """The element itself and all below it that have this name."""
-    found = [element] if element.tag == tag else []
-    waiting = list(reversed(element.children))
-    while waiting:
-        one = waiting.pop()
-        if one.tag == tag:
-            found.append(one)
-        waiting.extend(reversed(one.children))
-    return found
-
-
-def first_named(element: Element, tag: str) -> Element | None:
-    """The first of these."""
-    return next(iter(all_named(element, tag)), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from pathlib import Path
 
+from ..errors import ModelError
 from .xml_element import Element, read_xml
 
 
@@ -47,3 +48,52 @@ def apply_defaults(owner: Element) -> None:
         if default is not None:
             present = {child.tag for child in element.children}
             element.children += [copy.deepcopy(child) for child in default.children if child.tag not in present]
+
+
+def text_of(element: Element, tag: str) -> str:
+    """The text of the first child of this name, without the blanks around it; empty where there is none."""
+    return next((child.text.strip() for child in element.children if child.tag == tag), "")
+
+
+def all_named(element: Element, tag: str) -> list[Element]:
+    """The element itself and all below it that have this name."""
+    found = [element] if element.tag == tag else []
+    waiting = list(reversed(element.children))
+    while waiting:
+        one = waiting.pop()
+        if one.tag == tag:
+            found.append(one)
+        waiting.extend(reversed(one.children))
+    return found
+
+
+def first_named(element: Element, tag: str) -> Element | None:
+    """The first of these."""
+    return next(iter(all_named(element, tag)), None)
+
+
+def flag_of(element: Element, tag: str, usual: bool = False) -> bool:
+    """True if a child says so; *usual* where it says nothing."""
+    text = text_of(element, tag).lower()
+    return usual if not text else text in ("true", "1")
+
+
+def number_of(path: Path, element: Element, tag: str, usual: float) -> float:
+    """The number of a child; *usual* where it says none."""
+    text = text_of(element, tag)
+    try:
+        return usual if text.lower() in ("", "unassigned") else float(text)
+    except ValueError:
+        raise ModelError(f"{path}:{element.line}: the <{tag}> is a number, not {text!r}") from None
+
+
+def numbers_of(path: Path, element: Element, tag: str, usual: list[float], count: int | None = None) -> list[float]:
+    """The numbers of a child, as many as *count* says; *usual* where it says none."""
+    words = text_of(element, tag).split()
+    try:
+        found = [float(word) for word in words] or usual
+    except ValueError:
+        raise ModelError(f"{path}:{element.line}: the <{tag}> is of numbers, not {' '.join(words)!r}") from None
+    if count not in (None, len(found)):
+        raise ModelError(f"{path}:{element.line}: the <{tag}> has {count} numbers, not {len(found)}")
+    return found

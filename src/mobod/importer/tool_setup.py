@@ -12,8 +12,8 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.files import as_path
-from .external_loads import all_named, beside, first_named, text_of
-from .opensim_file import read_opensim_file
+from .external_loads import beside
+from .opensim_file import all_named, first_named, flag_of, number_of, numbers_of, read_opensim_file, text_of
 from .xml_element import Element
 
 #: The element of each tool.
@@ -139,11 +139,11 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.markers = _file(path, tool, "marker_file")
         setup.motion = _file(path, tool, "coordinate_file")
         setup.output = _output(path.parent, tool, "output_motion_file")
-        setup.accuracy = _number(path, tool, "accuracy", 1e-5)
-        setup.constraint_weight = _number(path, tool, "constraint_weight", np.inf)
+        setup.accuracy = number_of(path, tool, "accuracy", 1e-5)
+        setup.constraint_weight = number_of(path, tool, "constraint_weight", np.inf)
         setup.results, setup.prefix = _folder(path, tool) or path.parent, tool.attributes.get("name", "") or setup.prefix
-        setup.report_errors = (text_of(tool, "report_errors") or "true").lower() == "true"
-        setup.report_locations = text_of(tool, "report_marker_locations").lower() == "true"
+        setup.report_errors = flag_of(tool, "report_errors", True)
+        setup.report_locations = flag_of(tool, "report_marker_locations")
         _read_tasks(path, tool, setup)
     else:
         setup.motion = _file(path, tool, "coordinates_file")
@@ -152,7 +152,7 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.exclude = text_of(tool, "forces_to_exclude").split()
         if setup.kind == "so":
             _read_analyses(path, tool, setup)
-        cutoff = _number(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
+        cutoff = number_of(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
         setup.cutoff = cutoff if cutoff >= 0.0 else None
     return setup
 
@@ -173,32 +173,32 @@ ANALYSES = {
 
 def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
     """Files and times of an AnalyzeTool, and the analyses that are on."""
-    setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
+    setup.start, setup.end = number_of(path, tool, "initial_time", -np.inf), number_of(path, tool, "final_time", np.inf)
     setup.states, setup.results = _file(path, tool, "states_file"), _folder(path, tool)
     setup.speeds = _file(path, tool, "speeds_file")
     setup.prefix = tool.attributes.get("name", "") or setup.prefix
-    setup.equilibrate = text_of(tool, "solve_for_equilibrium_for_auxiliary_states").lower() == "true"
+    setup.equilibrate = flag_of(tool, "solve_for_equilibrium_for_auxiliary_states")
     controller = first_named(tool, "ControlSetController")
-    if controller is not None and (text_of(controller, "enabled") or "true").lower() == "true":
+    if controller is not None and flag_of(controller, "enabled", True):
         setup.controls = _file(path, controller, "controls_file")
     names = text_of(tool, "force_set_files").split()
     setup.forces = [beside(path, name) for name in names if name.lower() != "unassigned"]
-    setup.replace = text_of(tool, "replace_force_set").lower() == "true"
+    setup.replace = flag_of(tool, "replace_force_set")
     listed = first_named(first_named(tool, "AnalysisSet") or tool, "objects")
     setup.kind = "analyze"
     for one in [] if listed is None else listed.children:
-        if (text_of(one, "on") or "true").lower() != "true":
+        if not flag_of(one, "on", True):
             continue
         if one.tag == "StaticOptimization":
             setup.kind = "so"
-            setup.exponent = _number(path, one, "activation_exponent", 2.0)
-            setup.every = max(1, round(_number(path, one, "step_interval", 1.0)))
-            setup.muscle_physiology = (text_of(one, "use_muscle_physiology") or "true").lower() == "true"
+            setup.exponent = number_of(path, one, "activation_exponent", 2.0)
+            setup.every = max(1, round(number_of(path, one, "step_interval", 1.0)))
+            setup.muscle_physiology = flag_of(one, "use_muscle_physiology", True)
         elif one.tag in ANALYSES:
             lists = {name: text_of(one, name).split() for name in ANALYSES[one.tag]}
             if lists.get("forces_file"):
                 lists["forces_file"] = [str(beside(path, lists["forces_file"][0]))]
-            name, every = one.attributes.get("name", "") or one.tag, max(1, round(_number(path, one, "step_interval", 1.0)))
+            name, every = one.attributes.get("name", "") or one.tag, max(1, round(number_of(path, one, "step_interval", 1.0)))
             setup.analyses.append(Analysis(kind=one.tag, name=name, lists=lists, every=every))
         else:
             setup.left_out.append(one.tag)
@@ -210,14 +210,14 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
 def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:
     for task in [*all_named(tool, "IKMarkerTask"), *all_named(tool, "IKCoordinateTask")]:
         name = task.attributes.get("name", "")
-        if (text_of(task, "apply") or "true").lower() != "true":
+        if not flag_of(task, "apply", True):
             continue
-        weight = _number(path, task, "weight", 1.0)
+        weight = number_of(path, task, "weight", 1.0)
         if task.tag == "IKMarkerTask":
             setup.weights[name] = weight
         else:
             how = text_of(task, "value_type") or "from_file"
-            setup.coordinates[name] = _number(path, task, "value", 0.0) if how == "manual_value" else None
+            setup.coordinates[name] = number_of(path, task, "value", 0.0) if how == "manual_value" else None
             setup.coordinate_weights[name] = weight
             if how == "from_file":
                 setup.from_file.add(name)
@@ -232,16 +232,6 @@ def _range(path: Path, tool: Element) -> tuple[float, float]:
     except ValueError:
         raise ModelError(f"{path}:{tool.line}: the <time_range> is two numbers, not {' '.join(words)!r}") from None
     return low, high
-
-
-def _number(path: Path, element: Element, tag: str, default: float) -> float:
-    text = text_of(element, tag)
-    if not text or text.lower() == "unassigned":
-        return default
-    try:
-        return float(text)
-    except ValueError:
-        raise ModelError(f"{path}:{element.line}: the <{tag}> is a number, not {text!r}") from None
 
 
 def _name(element: Element, tag: str) -> Path | None:
@@ -333,7 +323,7 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
     if tool is None:
         raise ModelError(f"{path}:{root.line}: this file holds no ScaleTool")
     setup, empty = ScaleSetup(), Element("none", {}, tool.line)
-    mass = _number(path, tool, "mass", -1.0)
+    mass = number_of(path, tool, "mass", -1.0)
     setup.mass = mass if mass > 0.0 else None
     maker = first_named(tool, "GenericModelMaker") or empty
     scaler = first_named(tool, "ModelScaler") or empty
@@ -342,8 +332,8 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
     more = _file(path, maker, "marker_set_file")
     if more is not None:
         setup.added, setup.fixed = read_marker_set(more)
-    setup.place_markers = placer is not empty and (text_of(placer, "apply") or "true").lower() == "true"
-    scales = scaler is not empty and (text_of(scaler, "apply") or "true").lower() == "true"
+    setup.place_markers = placer is not empty and flag_of(placer, "apply", True)
+    scales = scaler is not empty and flag_of(scaler, "apply", True)
     if not scales:
         scaler, setup.mass = empty, None
     setup.pose_markers = _file(path, placer, "marker_file")
@@ -353,11 +343,11 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
     setup.output_pose = _output(path.parent, placer, "output_motion_file")
     setup.output_factors = _output(path.parent, scaler, "output_scale_file")
     setup.output_markers = _output(path.parent, placer, "output_marker_file")
-    setup.keep_masses = text_of(scaler, "preserve_mass_distribution").lower() == "true"
+    setup.keep_masses = flag_of(scaler, "preserve_mass_distribution")
     setup.output = _output(path.parent, placer, "output_model_file") or _output(path.parent, scaler, "output_model_file")
     order = text_of(scaler, "scaling_order").split() or ["measurements", "manualScale"]
     for one in all_named(scaler, "Measurement") if "measurements" in order else []:
-        if text_of(one, "apply").lower() == "false":
+        if not flag_of(one, "apply", True):
             continue
         pairs = [tuple(text_of(pair, "markers").split()) for pair in all_named(one, "MarkerPair")]
         bodies = {
@@ -367,8 +357,8 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
             raise ModelError(f"{path}:{one.line}: a MarkerPair has two markers")
         setup.measurements.append((one.attributes.get("name", ""), [(pair[0], pair[1]) for pair in pairs], bodies))
     for one in all_named(scaler, "Scale") if "manualScale" in order else []:
-        if text_of(one, "apply").lower() != "false":
-            setup.factors[text_of(one, "segment")] = _three(path, one, "scales")
+        if flag_of(one, "apply", True):
+            setup.factors[text_of(one, "segment")] = np.array(numbers_of(path, one, "scales", [], 3))
     tasks = ToolSetup(kind="ik")
     _read_tasks(path, placer, tasks)
     setup.weights, setup.coordinates = tasks.weights, tasks.coordinates
@@ -384,17 +374,7 @@ def read_marker_set(path: str | os.PathLike[str]) -> tuple[dict[str, tuple[str, 
     for one in all_named(root, "Marker"):
         body = text_of(one, "socket_parent_frame") or text_of(one, "body") or text_of(one, "parent_frame")
         name = one.attributes.get("name", "")
-        found[name] = body.rsplit("/", 1)[-1], _three(path, one, "location")
-        if text_of(one, "fixed").lower() == "true":
+        found[name] = body.rsplit("/", 1)[-1], np.array(numbers_of(path, one, "location", [], 3))
+        if flag_of(one, "fixed"):
             fixed.append(name)
     return found, fixed
-
-
-def _three(path: Path, element: Element, tag: str) -> Array:
-    try:
-        found = np.array([float(word) for word in text_of(element, tag).split()])
-    except ValueError:
-        found = np.zeros(0)
-    if found.shape != (3,):
-        raise ModelError(f"{path}:{element.line}: the <{tag}> is three numbers, not {text_of(element, tag)!r}")
-    return found

@@ -12,9 +12,9 @@ import numpy as np
 from ..errors import ModelError
 from ..value.files import as_path
 from .controls import read_controls
-from .external_loads import all_named, beside, text_of
-from .opensim_file import read_opensim_file
-from .tool_setup import _file, _name, _number, tool_of
+from .external_loads import beside
+from .opensim_file import all_named, flag_of, number_of, numbers_of, read_opensim_file, text_of
+from .tool_setup import _file, _name, tool_of
 from .xml_element import Element
 
 #: The element of each tool, and the window of its controls.
@@ -91,13 +91,13 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
     setup.loads, setup.results = _file(path, tool, "external_loads_file"), _name(tool, "results_directory")
     words = text_of(tool, "force_set_files").split()
     setup.forces = [beside(path, name) for name in words if name.lower() != "unassigned"]
-    setup.replace = _flag(tool, "replace_force_set", False)
-    setup.window = _number(path, tool, "cmc_time_window", window) if kind == "cmc" else window  # RRATool reads none
-    setup.start, setup.end = _number(path, tool, "initial_time", -np.inf), _number(path, tool, "final_time", np.inf)
-    cutoff = _number(path, tool, "lowpass_cutoff_frequency", -1.0)
+    setup.replace = flag_of(tool, "replace_force_set", False)
+    setup.window = number_of(path, tool, "cmc_time_window", window) if kind == "cmc" else window  # RRATool reads none
+    setup.start, setup.end = number_of(path, tool, "initial_time", -np.inf), number_of(path, tool, "final_time", np.inf)
+    cutoff = number_of(path, tool, "lowpass_cutoff_frequency", -1.0)
     setup.cutoff = cutoff if cutoff >= 0.0 else None
-    setup.accuracy = _number(path, tool, "integrator_error_tolerance", 1e-5)
-    setup.exact = kind == "cmc" and _flag(tool, "use_fast_optimization_target", True)
+    setup.accuracy = number_of(path, tool, "integrator_error_tolerance", 1e-5)
+    setup.exact = kind == "cmc" and flag_of(tool, "use_fast_optimization_target", True)
     setup.exclude = text_of(tool, "actuators_to_exclude").split()
     setup.points = _file(path, tool, "desired_points_file")
     constraints = _file(path, tool, "constraints_file")
@@ -114,12 +114,12 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
 
 def _read_adjustment(path: Path, tool: Element, setup: TrackingSetup) -> None:
     setup.output_model = _name(tool, "output_model_file")
-    if not _flag(tool, "adjust_com_to_reduce_residuals", True):
+    if not flag_of(tool, "adjust_com_to_reduce_residuals", True):
         return
     setup.body = text_of(tool, "adjusted_com_body")
     if not setup.body:
         raise ModelError(f"{path}:{tool.line}: adjust_com_to_reduce_residuals needs an <adjusted_com_body>")
-    between = [_number(path, tool, f"{which}_time_for_com_adjustment", -1.0) for which in ("initial", "final")]
+    between = [number_of(path, tool, f"{which}_time_for_com_adjustment", -1.0) for which in ("initial", "final")]
     if between != [-1.0, -1.0]:
         setup.adjust_start, setup.adjust_end = between
 
@@ -132,7 +132,7 @@ def read_tasks(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     path = as_path("path", path)
     root = read_opensim_file(path)
     for one in all_named(root, "StateTrackingTask"):
-        if _flag(one, "on", True):
+        if flag_of(one, "on", True):
             raise ModelError(
                 f"{path}:{one.line}: StateTrackingTask {one.attributes.get('name', '')!r} follows a variable of a muscle; "
                 "tasks are of coordinates, points and orientations: switch it off"
@@ -141,11 +141,11 @@ def read_tasks(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     for tag in ("CMC_Joint", "CMC_Point", "CMC_Orientation"):
         for one in all_named(root, tag):
             active = [word.lower() == "true" for word in text_of(one, "active").split()]
-            if not _flag(one, "on", True) or not any(active if tag != "CMC_Joint" else active[:1]):
+            if not flag_of(one, "on", True) or not any(active if tag != "CMC_Joint" else active[:1]):
                 continue
             name = one.attributes.get("name", "").strip()
             values = {"kp": 1.0, "kv": 0.5, "ka": 1.0, "weight": 1.0, "limit": 0.0}
-            task: dict[str, Any] = {key: _numbers(path, one, key, [usual])[0] for key, usual in values.items()}
+            task: dict[str, Any] = {key: numbers_of(path, one, key, [usual])[0] for key, usual in values.items()}
             if tag == "CMC_Joint":
                 found[text_of(one, "coordinate").rpartition("/")[2] or name] = task
             else:
@@ -161,28 +161,11 @@ def _of_body(path: Path, one: Element, active: list[bool]) -> dict[str, Any]:
     if not body:
         raise ModelError(f"{path}:{one.line}: the {one.tag} {one.attributes.get('name', '')!r} names no <wrt_body>")
     rows = [k for k, on in enumerate(active[:3]) if on]
-    axes = [_numbers(path, one, f"r{k}", [0.0] * 3, 3) for k in range(3)]
+    axes = [numbers_of(path, one, f"r{k}", [0.0] * 3, 3) for k in range(3)]
     axes = [axis if any(axis) else [float(i == k) for i in range(3)] for k, axis in enumerate(axes)]
-    weights = _numbers(path, one, "weight", [1.0] * 3)
+    weights = numbers_of(path, one, "weight", [1.0] * 3)
     found: dict[str, Any] = {
         "body": body, "relative_to": text_of(one, "express_body") or "ground", "directions": [axes[k] for k in rows],
         "weight": [(weights + [1.0] * 3)[k] for k in rows],
     }  # fmt: skip
-    return found | ({"point": _numbers(path, one, "point", [0.0] * 3, 3)} if one.tag == "CMC_Point" else {})
-
-
-def _numbers(path: Path, element: Element, tag: str, usual: list[float], count: int | None = None) -> list[float]:
-    """Those of an element's text; *usual* where there is none."""
-    words = text_of(element, tag).split()
-    try:
-        found = [float(word) for word in words] or usual
-    except ValueError:
-        raise ModelError(f"{path}:{element.line}: the <{tag}> is of numbers, not {' '.join(words)!r}") from None
-    if count not in (None, len(found)):
-        raise ModelError(f"{path}:{element.line}: the <{tag}> has {count} numbers, not {len(found)}")
-    return found
-
-
-def _flag(element: Element, tag: str, usual: bool) -> bool:
-    text = text_of(element, tag).lower()
-    return usual if not text else text == "true"
+    return found | ({"point": numbers_of(path, one, "point", [0.0] * 3, 3)} if one.tag == "CMC_Point" else {})

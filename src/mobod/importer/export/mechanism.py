@@ -186,7 +186,7 @@ def read_mechanism(model: Model | MultibodySystem) -> Mechanism:
         parent = mobod.parent
         assert parent is not None
         parts[mobod.index] = Part(
-            name=_unused(own_names.get(id(mobod), mobod.name), taken),
+            name=unused(own_names.get(id(mobod), mobod.name), taken),
             joint=mobod.joint_name or mobod.name,
             mobod=mobod,
             parent=parent.index,
@@ -246,7 +246,8 @@ def _slope(function: Function) -> float | None:
     return slope if slope in (1.0, -1.0, 0.0) else None
 
 
-def _unused(name: str, taken: set[str]) -> str:
+def unused(name: str, taken: set[str]) -> str:
+    """A name that is not taken, and now is."""
     while name in taken:
         name += "_"
     taken.add(name)

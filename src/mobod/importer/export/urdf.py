@@ -19,7 +19,7 @@ from ..mechanism.shapes import Box, Capsule, Cylinder, Mesh, Sphere
 from ..model import Model
 from ..urdf.describe import find_bounds
 from ..urdf.document import Collision, Origin
-from .mechanism import Coordinate, Mechanism, Part, Step, show, write_file
+from .mechanism import Coordinate, Mechanism, Part, Step, show, unused, write_file
 from .shapes import Shape, shape_of
 
 
@@ -206,7 +206,7 @@ class _Writer:
             )
             steps = []
         if not steps:
-            self.joint(self.unused(part.joint), "fixed", parent, part.name, X_PB0)
+            self.joint(unused(part.joint, self.joints), "fixed", parent, part.name, X_PB0)
             return None
         p = part.X_BM.p
         off = any(step.turns and np.linalg.norm(np.cross(p, part.axis(step))) > 0.0 for step in steps)
@@ -214,26 +214,26 @@ class _Writer:
         for number, step in enumerate(steps):
             one = coordinates[step.which]
             last = number == len(steps) - 1 and not off
-            child = part.name if last else self.unused_link(f"{part.name} ({one.name})")
+            child = part.name if last else unused(f"{part.name} ({one.name})", self.links)
             if not last:
                 self.lines.append(f"<link name={quoteattr(child)}/>")
             self.axis_joint(one, step, part.axis(step), parent, child, X, mimics.get((index, step.which)))
             parent, X = child, Transform()
         if off:
-            self.joint(self.unused(f"{part.name} (fixed)"), "fixed", parent, part.name, Transform(-p))
+            self.joint(unused(f"{part.name} (fixed)", self.joints), "fixed", parent, part.name, Transform(-p))
         return None
 
     def join_whole(self, part: Part, parent: str) -> None:
         """A floating or planar joint, from F to M, and what lies between M and the body."""
         kind = "floating" if isinstance(part.mobod, mobilizer.Free) else "planar"
         straight = _is_identity(part.X_BM)
-        child = part.name if straight else self.unused_link(f"{part.name} ({part.joint})")
+        child = part.name if straight else unused(f"{part.name} ({part.joint})", self.links)
         if not straight:
             self.lines.append(f"<link name={quoteattr(child)}/>")
         axis = '<axis xyz="0 0 1"/>' if kind == "planar" else ""
         self.joint(part.joint, kind, parent, child, part.X_PF, axis)
         if not straight:
-            self.joint(self.unused(f"{part.name} (fixed)"), "fixed", child, part.name, ~part.X_BM)
+            self.joint(unused(f"{part.name} (fixed)", self.joints), "fixed", child, part.name, ~part.X_BM)
 
     def axis_joint(self, one: Coordinate, step: Step, axis: Array, parent: str, child: str, X: Transform, mimic: Any) -> None:
         kept = self.found.joints.get(one.name)
@@ -267,18 +267,6 @@ class _Writer:
             f'<joint name={quoteattr(name)} type="{kind}"><parent link={quoteattr(parent)}/><child link={quoteattr(child)}/>'
             f"{origin(X)}{inside}</joint>"
         )
-
-    def unused(self, name: str) -> str:
-        while name in self.joints:
-            name += "_"
-        self.joints.add(name)
-        return name
-
-    def unused_link(self, name: str) -> str:
-        while name in self.links:
-            name += "_"
-        self.links.add(name)
-        return name
 
 
 def origin(X: Transform) -> str:

@@ -234,37 +234,32 @@ class _Reader(Reading):
         return Inertial(mass=mass, origin=origin, line=element.line, **moments)
 
     def read_visual(self, element: Element, link: str) -> Visual | None:
-        whose = f"link {link!r}: visual"
-        self.drop_others(element, {"origin", "geometry", "material"})
-        origin = self.read_origin(element, whose)
-        container = self.first(element, "geometry", whose)
-        geometry = None if container is None else self.read_geometry(container, whose)
-        if geometry is None:
-            self.drop(element, "<visual> without a shape that is known")
-            return None
-        return Visual(geometry, origin, self.read_color(element), element.line)
+        shape = self.read_shape(element, link)
+        return None if shape is None else Visual(*shape, self.read_color(element), element.line)
 
     def read_collision(self, element: Element, link: str) -> Collision | None:
         try:
-            return self.read_sound_collision(element, link)
+            shape = self.read_shape(element, link)
         except ModelError as error:
             if self.collisions or self.strict:
                 raise
             self.notes.append(f"line {str(error).removeprefix(self.path).removeprefix(':')}; it is left out")
             return None
+        return None if shape is None else Collision(*shape, element.attributes.get("name", "").strip(), element.line)
 
-    def read_sound_collision(self, element: Element, link: str) -> Collision | None:
-        whose = f"link {link!r}: collision"
+    def read_shape(self, element: Element, link: str) -> tuple[Geometry, Origin] | None:
+        """Of a <visual> or a <collision>; None where it has none that is known."""
+        whose = f"link {link!r}: {element.tag}"
         self.drop_others(element, {"origin", "geometry", "material"})
         origin = self.read_origin(element, whose)
         container = self.first(element, "geometry", whose)
-        geometry = None if container is None else self.read_geometry(container, whose, with_capsules=True)
+        geometry = None if container is None else self.read_geometry(container, whose, element.tag == "collision")
         if geometry is None:
-            self.drop(element, "<collision> without a shape that is known")
+            self.drop(element, f"<{element.tag}> without a shape that is known")
             return None
-        return Collision(geometry, origin, element.attributes.get("name", "").strip(), element.line)
+        return geometry, origin
 
-    def read_geometry(self, container: Element, whose: str, with_capsules: bool = False) -> Geometry | None:
+    def read_geometry(self, container: Element, whose: str, with_capsules: bool) -> Geometry | None:
         readers: dict[str, Callable[[Element], Geometry]] = {
             "box": lambda e: Box(self.vector(e, "size", whose)),
             "cylinder": lambda e: Cylinder(self.number(e, "radius", whose), self.number(e, "length", whose)),
