@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..decoration.geometry import Brick, Decoration
+from ..decoration.geometry import Brick, Sphere
 from ..mobilizer.base import MobilizedBody
 from ..state.parameters import named
 from ..state.state import State
@@ -94,15 +94,43 @@ def displayed(name: str, argument: str, doc: str) -> tuple[Callable[[Any], float
     return getter, named(set_, f"set_{name}", argument, {argument: "float", "return": "Self"}, said)
 
 
+class WithFollowerPoint(Constraint):
+    """One whose second body, the follower, has a point in it, which pictures show as a ball."""
+
+    _point_display_radius = 0.05
+    get_follower_station: Callable[[State], Array]
+
+    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
+    get_point_display_radius, set_point_display_radius = displayed(
+        "point_display_radius", "radius", "the radius of the point that pictures show; length"
+    )
+
+    def mark_of_follower(self, state: State) -> list[Mark]:
+        """The ball, unless it has no size."""
+        r, X = self._point_display_radius, Transform(self.get_follower_station(state))
+        return [(self.constrained_bodies[1], Sphere(r, X=X, color=SECOND))] if r > 0.0 else []
+
+
+class WithPlane(Constraint):
+    """One whose first body has a plane in it, of which pictures show a part."""
+
+    _plane_display_half_width = 1.0
+
+    get_plane_display_half_width, set_plane_display_half_width = displayed(
+        "plane_display_half_width", "half_width", "half the width of the plane that pictures show; length"
+    )
+
+    def mark_of_plane(self, X: Transform) -> list[Mark]:
+        """The part, transparent, of the x-y plane of a frame of the first body; unless it has no size."""
+        h = self._plane_display_half_width
+        shape = Brick((h, h, 0.002 * h), X=X, color=BETWEEN, opacity=0.3) if h > 0.0 else None
+        return [] if shape is None else [(self.constrained_bodies[0], shape)]
+
+
 def across(z: Array) -> Array:
     """A unit vector normal to a unit vector: z times the axis along which its component is smallest."""
     x = np.cross(z, np.eye(3)[int(np.argmin(np.abs(z)))])
     return x / np.linalg.norm(x)
-
-
-def plane(half_width: float, X: Transform) -> Decoration:
-    """A transparent part of the x-y plane of a frame."""
-    return Brick((half_width, half_width, 0.002 * half_width), X=X, color=BETWEEN, opacity=0.3)
 
 
 __all__ = ["Line", "Mark"]

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from .. import decoration
 from ..algebra import vec3
 from ..compiling import generic
 from ..state import parameters
@@ -20,7 +19,7 @@ from ..state.state import State
 from ..value import Rotation, Transform
 from ..value.checks import finite
 from . import _relative, access
-from ._parameters import SECOND, Mark, OneEquation, across, displayed, index_of, plane
+from ._parameters import Mark, OneEquation, WithFollowerPoint, WithPlane, across, index_of
 from .base import AnyBody
 
 
@@ -51,7 +50,7 @@ def velocities(model: Any, c: int) -> None:
     access.put_acceleration_offset(model, c, 0, vec3.dot(n, _relative.offset(model, base, follower, arm1, arm2, v)))
 
 
-class PointInPlane(OneEquation):
+class PointInPlane(WithPlane, WithFollowerPoint, OneEquation):
     """Keeps a point of one body in a plane of another: one equation of positions.
 
     Parameters
@@ -89,8 +88,6 @@ class PointInPlane(OneEquation):
     """
 
     routine = access.by_address(positions, velocities)
-    _plane_display_half_width = 1.0
-    _point_display_radius = 0.05
 
     def __init__(
         self,
@@ -109,7 +106,6 @@ class PointInPlane(OneEquation):
         super().__init__([plane_body, follower_body], equations=(1, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
     get_plane_mobilized_body_index = index_of("plane", 0, "what the plane is fixed to")
-    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
     get_default_plane_normal, set_default_plane_normal, get_plane_normal, set_plane_normal = parameters.direction(
         "plane_normal", "the plane's normal"
     ).accessors()
@@ -124,20 +120,7 @@ class PointInPlane(OneEquation):
         """The force on the follower's point along the normal. Needs ACCELERATION."""
         return -self.get_multiplier(state)
 
-    get_plane_display_half_width, set_plane_display_half_width = displayed(
-        "plane_display_half_width", "half_width", "half the width of the plane that pictures show; length"
-    )
-    get_point_display_radius, set_point_display_radius = displayed(
-        "point_display_radius", "radius", "the radius of the point that pictures show; length"
-    )
-
     def marks(self, state: State) -> list[Mark]:
-        marks: list[Mark] = []
-        if self._plane_display_half_width > 0.0:
-            n = self.get_plane_normal(state)
-            X = Transform(Rotation.from_two_axes(n, "z", across(n), "x"), self.get_plane_height(state) * n)
-            marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, X)))
-        if self._point_display_radius > 0.0:
-            X = Transform(self.get_follower_station(state))
-            marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
-        return marks
+        n = self.get_plane_normal(state)
+        X = Transform(Rotation.from_two_axes(n, "z", across(n), "x"), self.get_plane_height(state) * n)
+        return self.mark_of_plane(X) + self.mark_of_follower(state)

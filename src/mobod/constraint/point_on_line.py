@@ -20,11 +20,10 @@ from ..algebra.arrays import Array
 from ..compiling import generic
 from ..state import parameters
 from ..state.state import State
-from ..value import Transform
 from ..value.checks import unit
 from ..value.rows import in_rows, unit as units
 from . import _relative, access
-from ._parameters import FIRST, SECOND, Equations, Mark, across, displayed, index_of
+from ._parameters import FIRST, Equations, Mark, WithFollowerPoint, across, displayed, index_of
 from .base import AnyBody
 
 
@@ -83,7 +82,7 @@ def _along(nine: Any) -> Array:
     return np.array(nine[6:])
 
 
-class PointOnLine(Equations):
+class PointOnLine(WithFollowerPoint, Equations):
     """Keeps a point of one body on a line of another: two equations of positions.
 
     Parameters
@@ -122,7 +121,6 @@ class PointOnLine(Equations):
 
     routine = access.by_address(positions, velocities)
     _line_display_half_length = 1.0
-    _point_display_radius = 0.05
 
     def __init__(
         self,
@@ -141,7 +139,6 @@ class PointOnLine(Equations):
         super().__init__([line_body, follower_body], equations=(2, 0, 0), disabled_by_default=disabled_by_default, name=name)
 
     get_line_mobilized_body_index = index_of("line", 0, "what the line is fixed to")
-    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
     get_default_line_direction, set_default_line_direction, get_line_direction, set_line_direction = parameters.Parameter[
         Array, npt.ArrayLike
     ](
@@ -162,16 +159,10 @@ class PointOnLine(Equations):
     get_line_display_half_length, set_line_display_half_length = displayed(
         "line_display_half_length", "half_length", "half the length of the line that pictures show; length"
     )
-    get_point_display_radius, set_point_display_radius = displayed(
-        "point_display_radius", "radius", "the radius of the point that pictures show; length"
-    )
 
     def marks(self, state: State) -> list[Mark]:
         marks: list[Mark] = []
         if self._line_display_half_length > 0.0:
             p, half = self.get_point_on_line(state), self._line_display_half_length * self.get_line_direction(state)
             marks.append((self.constrained_bodies[0], decoration.Line(p - half, p + half, color=FIRST)))
-        if self._point_display_radius > 0.0:
-            X = Transform(self.get_follower_station(state))
-            marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
-        return marks
+        return marks + self.mark_of_follower(state)

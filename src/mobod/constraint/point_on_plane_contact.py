@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy.typing as npt
 
-from .. import decoration
 from ..algebra import mat33, vec3
 from ..algebra.arrays import Array
 from ..algebra.memory import load9
@@ -19,7 +18,7 @@ from ..state import parameters
 from ..state.state import State
 from ..value import Transform
 from . import _contact, _relative, access
-from ._parameters import SECOND, Mark, displayed, index_of, plane
+from ._parameters import Mark, WithFollowerPoint, WithPlane, index_of
 from .base import AnyBody
 
 
@@ -54,7 +53,7 @@ def velocities(model: Any, c: int) -> None:
     access.put_acceleration_offset(model, c, 2, vec3.dot((R[1], R[4], R[7]), a))
 
 
-class PointOnPlaneContact(_contact.Contact):
+class PointOnPlaneContact(WithPlane, WithFollowerPoint, _contact.Contact):
     """Keeps a point of one body on a plane of another without slip: one equation of positions, two of velocities.
 
     Parameters
@@ -91,8 +90,6 @@ class PointOnPlaneContact(_contact.Contact):
 
     routine = access.by_address(positions, velocities)
     _rolling = True
-    _plane_display_half_width = 1.0
-    _point_display_radius = 0.05
 
     def __init__(
         self,
@@ -108,7 +105,6 @@ class PointOnPlaneContact(_contact.Contact):
         super().__init__([plane_body, follower_body], disabled_by_default=disabled_by_default, name=name)
 
     get_plane_mobilized_body_index = index_of("plane", 0, "what the plane is fixed to")
-    get_follower_mobilized_body_index = index_of("follower", 1, "the follower")
     get_default_plane_frame, set_default_plane_frame, get_plane_frame, set_plane_frame = parameters.frame(
         "plane_frame", "the frame of the plane, whose z axis is the normal"
     ).accessors()
@@ -120,18 +116,5 @@ class PointOnPlaneContact(_contact.Contact):
         """The force on the follower's point, along the axes of the plane's frame ``(3,)``. Needs ACCELERATION."""
         return 0.0 - self.get_multipliers(state)
 
-    get_plane_display_half_width, set_plane_display_half_width = displayed(
-        "plane_display_half_width", "half_width", "half the width of the plane that pictures show; length"
-    )
-    get_point_display_radius, set_point_display_radius = displayed(
-        "point_display_radius", "radius", "the radius of the point that pictures show; length"
-    )
-
     def marks(self, state: State) -> list[Mark]:
-        marks: list[Mark] = []
-        if self._plane_display_half_width > 0.0:
-            marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
-        if self._point_display_radius > 0.0:
-            X = Transform(self.get_follower_station(state))
-            marks.append((self.constrained_bodies[1], decoration.Sphere(self._point_display_radius, X=X, color=SECOND)))
-        return marks
+        return self.mark_of_plane(self.get_plane_frame(state)) + self.mark_of_follower(state)

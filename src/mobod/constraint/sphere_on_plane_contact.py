@@ -22,7 +22,7 @@ from ..state.state import State
 from ..value import Transform
 from ..value.checks import flag, positive
 from . import _contact, _relative, access
-from ._parameters import SECOND, Mark, body_of, displayed, plane
+from ._parameters import SECOND, Mark, WithPlane, body_of
 from .base import AnyBody
 
 
@@ -61,7 +61,7 @@ def velocities(model: Any, c: int) -> None:
         access.put_acceleration_offset(model, c, 2, vec3.dot((R[1], R[4], R[7]), a))
 
 
-class SphereOnPlaneContact(_contact.Contact):
+class SphereOnPlaneContact(WithPlane, _contact.Contact):
     """Keeps a sphere of one body on a plane of another: one equation of positions, and two of velocities where it rolls.
 
     Parameters
@@ -101,7 +101,6 @@ class SphereOnPlaneContact(_contact.Contact):
     """
 
     routine = access.by_address(positions, velocities)
-    _plane_display_half_width = 1.0
 
     def __init__(
         self,
@@ -147,14 +146,7 @@ class SphereOnPlaneContact(_contact.Contact):
         X_GP = self.constrained_bodies[0].get_body_transform(state) @ self.get_plane_frame(state)
         return float((~X_GP @ self.find_contact_point_in_g(state))[2])
 
-    get_plane_display_half_width, set_plane_display_half_width = displayed(
-        "plane_display_half_width", "half_width", "half the width of the plane that pictures show; length"
-    )
-
     def marks(self, state: State) -> list[Mark]:
         X = Transform(self.get_sphere_center(state))
         ball = decoration.Sphere(self.get_radius(state), X=X, color=SECOND, opacity=0.5)
-        marks: list[Mark] = [(self.constrained_bodies[1], ball)]
-        if self._plane_display_half_width > 0.0:
-            marks.append((self.constrained_bodies[0], plane(self._plane_display_half_width, self.get_plane_frame(state))))
-        return marks
+        return [(self.constrained_bodies[1], ball), *self.mark_of_plane(self.get_plane_frame(state))]
