@@ -53,6 +53,17 @@ def mul_transpose(A: Any, B: Any) -> Any:
 
 
 @generic
+def column(R: Any, k: int) -> Any:
+    """Column 0, 1 or 2: of an orientation, its axis x, y or z."""
+    axis = R[0], R[3], R[6]
+    if k == 1:
+        axis = R[1], R[4], R[7]
+    elif k == 2:
+        axis = R[2], R[5], R[8]
+    return axis
+
+
+@generic
 def transpose(A: Any) -> Any:
     """A^T."""
     return (A[0], A[3], A[6],

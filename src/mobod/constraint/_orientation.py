@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra import mat33, vec3
+from ..algebra.mat33 import column as _column
 from ..algebra.memory import load9
 from ..algebra.scalar import zero
 from ..compiling import generic
@@ -24,16 +25,6 @@ from . import _relative, access
 def _axes(model: Any, c: int, i: int, at: int) -> Any:
     """The axes of constrained body *i*'s rotation, whose nine numbers start at *at*, as columns."""
     return mat33.mul(load9(model.R_GB, access.body(model, c, i), 0), access.matrix(model, c, at))
-
-
-@generic
-def _column(R: Any, k: int) -> Any:
-    x = R[0], R[3], R[6]
-    if k == 1:
-        x = R[1], R[4], R[7]
-    elif k == 2:
-        x = R[2], R[5], R[8]
-    return x
 
 
 @generic

@@ -126,8 +126,8 @@ def _pseudonormals(faces: Indices, edges: Indices, corners: Array, normals: Arra
 @generic
 def constant3(model: Any, i: int) -> Any:
     """Three constants from place i on."""
-    constants = model.contact_constants
-    return bare(load_lane(constants, i, 0, 0)), bare(load_lane(constants, i + 1, 0, 0)), bare(load_lane(constants, i + 2, 0, 0))
+    rows = model.contact_constants
+    return bare(load_lane(rows, i, 0, 0)), bare(load_lane(rows, i + 1, 0, 0)), bare(load_lane(rows, i + 2, 0, 0))
 
 
 @generic

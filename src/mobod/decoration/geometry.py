@@ -27,7 +27,7 @@ from ..value.attributes import Sealed
 from ..value.frames import frame_or_none
 from ..value.transform import Transform
 from .collada_file import Part
-from .mesh_file import read_parts, triangulate
+from .mesh_file import joined, read_parts, triangulate
 
 Rgb: TypeAlias = tuple[float, float, float]
 T = TypeVar("T")
@@ -649,12 +649,7 @@ class MeshFile(Decoration):
         return False
 
     def _calc_mesh(self, resolution: float) -> tuple[Array, Indices]:
-        parts = self._read()
-        if len(parts) == 1:
-            return parts[0].vertices, parts[0].triangles
-        first = np.cumsum([0, *(len(part.vertices) for part in parts)])
-        triangles = [start + part.triangles for start, part in zip(first, parts, strict=False)]
-        return np.concatenate([part.vertices for part in parts]), np.concatenate(triangles)
+        return joined(self._read())
 
     def calc_colors(self, resolution: float = 1.0) -> Array | None:
         counts = [len(part.triangles) for part in self._read()]

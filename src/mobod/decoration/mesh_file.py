@@ -66,7 +66,11 @@ def read_mesh(path: Path) -> tuple[Array, Indices]:
         vertices, faces, _ = _read_obj(path)
         _check(path, vertices, faces)
         return vertices, faces
-    parts = read_parts(path)
+    return joined(read_parts(path))
+
+
+def joined(parts: list[Part]) -> tuple[Array, Indices]:
+    """The vertices and triangles of several parts as those of one surface."""
     if len(parts) == 1:
         return parts[0].vertices, parts[0].triangles
     first = np.cumsum([0, *(len(part.vertices) for part in parts)])

@@ -19,13 +19,13 @@ from ..simulation.sensitivities import Sensitivities
 from ..simulation.trajectory import Trajectory
 from ..state.resources import Settings
 from ..state.state import State
+from ..state.storage import read_only
 from ..value.attributes import Sealed
 from ..value.checks import integer, not_negative
 from ..value.stage import Stage
 from .failures import Failure
 from .lanes import layout
 from .sensitivity_rows import read_sensitivities
-from .states import read_only
 
 _VARIABLES = ("q", "u", "z", "particle_locations", "particle_velocities")
 

@@ -13,6 +13,7 @@ from ..assembler import Assembler
 from ..errors import ConvergenceError, ModelError
 from ..state import validity
 from ..state.fields import Record
+from ..state.storage import read_only
 from ..system import prescription
 from ..system.projection import share_weights
 from ..tree import prescribe, project as _project, realize as _realize
@@ -21,7 +22,6 @@ from ..value.checks import positive
 from ..value.stage import Stage
 from . import batch_constraints
 from .results import Results
-from .states import read_only
 
 #: Constraints' errors and multipliers: where they are among the results, beside those of `batch`, and what each needs.
 _ERRORS = {

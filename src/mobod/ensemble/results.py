@@ -10,11 +10,11 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..state import validity
 from ..state.fields import Record
+from ..state.storage import read_only
 from ..tree import realize as _realize
 from ..value.stage import Stage
 from . import batch
 from .running import Running
-from .states import read_only
 
 
 class Results(Running):

@@ -13,6 +13,7 @@ from ..errors import StageError
 from ..state.fields import Record
 from ..state.resources import DiscreteVariable
 from ..state.state import State
+from ..state.storage import read_only
 from ..system.system import MultibodySystem
 from ..tree.lumped_welds import ReducedTree
 from ..tree.sampling import member_places
@@ -277,10 +278,3 @@ def count_of(threads: int) -> int:
 
 def _is_whole(number: Any) -> bool:
     return isinstance(number, (int, float, np.integer, np.floating)) and type(number) is not bool and number == number // 1
-
-
-def read_only(array: Array) -> Array:
-    """A view of an array that cannot be written to."""
-    view = array.view()
-    view.flags.writeable = False
-    return view

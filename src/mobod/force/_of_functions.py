@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..compiling import Callback, Routine
 from ..state.named_parameters import NamedParameters
 from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.state import State
@@ -29,6 +30,17 @@ def _rows_of_each(element: Any, template: State, values: Any, present: Present) 
 
 class OfFunctions(NamedParameters, Force):
     """A force that a user writes as functions; its parameters are its numbers from `place_of_parameters` on."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "routine"}
+
+    def __setstate__(self, kept: dict[str, Any]) -> None:
+        self.__dict__.update(kept)
+        self.routine = self._routine_again()
+
+    def _routine_again(self) -> Routine | Callback:
+        """Its routine, for a copy: compiled code is not copied, but found again by the functions that it was made of."""
+        raise NotImplementedError
 
     def _shaped(self, run: Array) -> Array:
         """Parameters in the shape that users give them in."""

@@ -37,6 +37,7 @@ import numpy.typing as npt
 
 from ..algebra import mat33, vec3
 from ..algebra.memory import add_spatial, load3, load9, load_spatial
+from ..algebra.order import size_of
 from ..algebra.scalar import load, sqrt, store, where
 from ..compiling import generic
 from ..contact.height_field import HeightField
@@ -151,11 +152,6 @@ def load_of(model: Any, x: int, rho: Any, rate: Any, spin: Any) -> Any:
 
 
 @generic
-def _size(x: Any) -> Any:
-    return where(x < 0.0, -x, x)
-
-
-@generic
 def _greater(x: Any, y: Any) -> Any:
     return where(x < y, y, x)
 
@@ -164,11 +160,13 @@ def _greater(x: Any, y: Any) -> Any:
 def slips(model: Any, z: int, Vx: Any, Vsx: Any, Vsy: Any, Lx: Any, Ly: Any) -> Any:
     """kappa, tan(alpha) and the rates of both deflections."""
     e, s = load(model.z, z, 0), load(model.z, z + 1, 0)
-    speed = _size(Vx)
+    speed = size_of(Vx)
     delay = _DELAY / (1.0 + Vx * Vx / (_SLOW * _SLOW))
     kappa, tangent = (e - delay * Vsx) / Lx, (s + delay * Vsy) / Ly
-    e_rate = -Vsx - kappa * _greater(speed, _size(Vsx) / _MOST_SLIP)  # by the slip itself: in steady motion that is the wheel's
-    s_rate = Vsy - tangent * _greater(speed, _size(Vsy) / _MOST_SLIP)
+    e_rate = -Vsx - kappa * _greater(
+        speed, size_of(Vsx) / _MOST_SLIP
+    )  # by the slip itself: in steady motion that is the wheel's
+    s_rate = Vsy - tangent * _greater(speed, size_of(Vsy) / _MOST_SLIP)
     return kappa, tangent, e_rate, s_rate
 
 

@@ -12,19 +12,13 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.arrays import ArrayLike
-from ..algebra.scalar import where
+from ..algebra.order import size_of
 from ..compiling import generic
 from ..mobilizer.base import MobilizedBody
 from ..value import Transform
 from ._drag import OWN, PI, Drag, lengths, routine_of
 from .pools import number, numbers3
 from .subsystem import GeneralForceSubsystem
-
-
-@generic
-def size(x: Any) -> Any:
-    """|x|."""
-    return where(x < 0.0, -x, x)
 
 
 @generic
@@ -36,14 +30,14 @@ def box_wrench(model: Any, x: int, w: Any, v: Any) -> Any:
     linear, angular = 3.0 * PI * mean * n, PI * mean * mean * mean * n
     a4, b4, c4 = a * a * a * a, b * b * b * b, c * c * c * c
     f = (
-        -(linear + 0.5 * r * b * c * size(v[0])) * v[0],
-        -(linear + 0.5 * r * a * c * size(v[1])) * v[1],
-        -(linear + 0.5 * r * a * b * size(v[2])) * v[2],
+        -(linear + 0.5 * r * b * c * size_of(v[0])) * v[0],
+        -(linear + 0.5 * r * a * c * size_of(v[1])) * v[1],
+        -(linear + 0.5 * r * a * b * size_of(v[2])) * v[2],
     )
     t = (
-        -(angular + r / 64.0 * a * (b4 + c4) * size(w[0])) * w[0],
-        -(angular + r / 64.0 * b * (a4 + c4) * size(w[1])) * w[1],
-        -(angular + r / 64.0 * c * (a4 + b4) * size(w[2])) * w[2],
+        -(angular + r / 64.0 * a * (b4 + c4) * size_of(w[0])) * w[0],
+        -(angular + r / 64.0 * b * (a4 + c4) * size_of(w[1])) * w[1],
+        -(angular + r / 64.0 * c * (a4 + b4) * size_of(w[2])) * w[2],
     )
     return t, f
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..compiling import Callback, Routine
 from ..errors import ModelError
 from ..mobilizer.base import MobilizedBody
 from ..state.named_parameters import names_and_values
@@ -193,15 +193,8 @@ class Custom(OfFunctions):
     def reads_time(self) -> bool:
         return not self.reads_positions_only
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "routine"}
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
-        if self._compiled is not None:  # compiled code is not copied: it is found again by the functions it was made of
-            self.routine = routine_of(self._compiled, self._shape, tuple(self.default_numbers))
-        else:
-            self.routine = in_python
+    def _routine_again(self) -> Routine | Callback:
+        return in_python if self._compiled is None else routine_of(self._compiled, self._shape, tuple(self.default_numbers))
 
     def add_force(self, state: State, body_forces: Array, particle_forces: Array, mobility_forces: Array) -> None:
         if self._compiled is not None:

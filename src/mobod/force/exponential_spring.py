@@ -29,6 +29,7 @@ import numpy.typing as npt
 from ..algebra import mat33, vec3
 from ..algebra.arrays import Array
 from ..algebra.memory import add_spatial, load3, load9, load_spatial
+from ..algebra.order import smaller
 from ..algebra.scalar import exp, load, log, one, sqrt, store, where, zero
 from ..compiling import generic
 from ..errors import ModelError
@@ -60,12 +61,6 @@ def place(model: Any, integers: int, numbers: int) -> Any:
 
 
 @generic
-def least(a: Any, b: Any) -> Any:
-    """The lesser one."""
-    return where(a < b, a, b)
-
-
-@generic
 def elastic(model: Any, numbers: int, h: Any) -> Any:
     """f_e at a height, and its exponent."""
     d0, d1, d2 = numbers3(model, numbers + SHAPE)
@@ -80,7 +75,7 @@ def normal_force(model: Any, numbers: int, h: Any, v: Any) -> Any:
     f_e = elastic(model, numbers, h)[0]
     most = number(model, numbers + LIMIT)
     f = f_e * (1.0 - number(model, numbers + NORMAL_VISCOSITY) * v)
-    return least(where(f > 0.0, f, zero(f)), most), least(f_e, most)
+    return smaller(where(f > 0.0, f, zero(f)), most), smaller(f_e, most)
 
 
 @generic
@@ -95,7 +90,7 @@ def scaled(x: Any, y: Any, limit: Any) -> Any:
 def sliding(model: Any, z: int) -> Any:
     """s, held between 0 and 1."""
     s = load(model.z, z + 2, 0)
-    return where(s > 0.0, least(s, one(s)), zero(s))
+    return where(s > 0.0, smaller(s, one(s)), zero(s))
 
 
 @generic

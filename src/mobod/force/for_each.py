@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..compiling import Routine
 from ..errors import ModelError
 from ..state.named_parameters import names_and_values
 from ..value.checks import numbers
@@ -133,13 +134,8 @@ class ForEach(OfFunctions):
 
     # ------------------------------------------------------------------------------------------ what the system asks
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "routine"}
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
-        first = self.default_numbers[: self._shape.num_parameters]
-        self.routine = routine_of(self._compiled, self._shape, tuple(first), each=True)
+    def _routine_again(self) -> Routine:
+        return routine_of(self._compiled, self._shape, tuple(self.default_numbers[: self._shape.num_parameters]), each=True)
 
 
 def _sets(what: str, given: Sequence[Any] | None) -> list[Sequence[Any]]:

@@ -33,6 +33,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from ..algebra.order import size_of
 from ..algebra.scalar import atan, cos, exp, load, log, sin, sqrt, where
 from ..compiling import generic
 from ..contact.height_field import HeightField
@@ -97,11 +98,6 @@ _LEAST = 0.02
 
 
 @generic
-def _size(x: Any) -> Any:
-    return where(x < 0.0, -x, x)
-
-
-@generic
 def _sign(x: Any) -> Any:
     o = 0.0 * x
     return where(x < 0.0, o - 1.0, o + 1.0)
@@ -110,7 +106,7 @@ def _sign(x: Any) -> Any:
 @generic
 def _not_zero(x: Any) -> Any:
     """X, or a number of its sign near zero."""
-    small = _size(x) < 1e-9
+    small = size_of(x) < 1e-9
     return where(small, 1e-9 * _sign(x), x)
 
 
@@ -157,7 +153,7 @@ def _cornering(model: Any, x: int, Fz: Any, gamma: Any) -> Any:
     Fz0, df, dp = _load_terms(model, x, Fz)
     bend = (number(model, x + PKY2) + number(model, x + PKY5) * gamma * gamma) * (1.0 + number(model, x + PPY2) * dp)
     K = number(model, x + PKY1) * Fz0 * (1.0 + number(model, x + PPY1) * dp)
-    K = K * sin(number(model, x + PKY4) * atan(Fz / (bend * Fz0))) * (1.0 - number(model, x + PKY3) * _size(gamma))
+    K = K * sin(number(model, x + PKY4) * atan(Fz / (bend * Fz0))) * (1.0 - number(model, x + PKY3) * size_of(gamma))
     by_camber = Fz * (number(model, x + PKY6) + number(model, x + PKY7) * df) * (1.0 + number(model, x + PPY5) * dp)
     return K * number(model, x + LKY), by_camber * number(model, x + LKYC)
 
@@ -224,7 +220,7 @@ def _aligning(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any, alpha: Any, o
     nominal, df, dp = _load_terms(model, x, Fz)
     K, _, SH, SV, By, Cy = of_y
     R0 = number(model, x + RADIUS)
-    bent = _size(gamma)
+    bent = size_of(gamma)
     per = of_x / _not_zero(K) * kappa
     at = alpha + number(model, x + QHZ1) + number(model, x + QHZ2) * df
     at = at + (number(model, x + QHZ3) + number(model, x + QHZ4) * df) * gamma
@@ -258,7 +254,7 @@ def _aligning(model: Any, x: int, Fz: Any, gamma: Any, kappa: Any, alpha: Any, o
 def _overturning(model: Any, x: int, Fz: Any, gamma: Any, Fy: Any) -> Any:
     """M_x."""
     nominal, y = number(model, x + FNOMIN), Fy / number(model, x + FNOMIN)
-    z, bent = where(Fz > 0.0, Fz, 0.0 * Fz + nominal) / nominal, _size(gamma)
+    z, bent = where(Fz > 0.0, Fz, 0.0 * Fz + nominal) / nominal, size_of(gamma)
     m = number(model, x + QSX1) * number(model, x + LVMX) + number(model, x + QSX3) * y
     m = m - number(model, x + QSX2) * gamma * (1.0 + number(model, x + PPMX1) * number(model, x + DPI))
     t = number(model, x + QSX6) * z
@@ -274,7 +270,7 @@ def _rolling(model: Any, x: int, Fz: Any, gamma: Any, Fx: Any, Vx: Any) -> Any:
     """M_y, which goes over from one sign to the other within a tenth of a metre a second."""
     nominal, speed = number(model, x + FNOMIN), Vx / number(model, x + LONGVL)
     z, fast = Fz / nominal, speed * speed
-    m = number(model, x + QSY1) + number(model, x + QSY2) * Fx / nominal + number(model, x + QSY3) * _size(speed)
+    m = number(model, x + QSY1) + number(model, x + QSY2) * Fx / nominal + number(model, x + QSY3) * size_of(speed)
     m = m + number(model, x + QSY4) * fast * fast + (number(model, x + QSY5) + number(model, x + QSY6) * z) * gamma * gamma
     off = z <= 0.0
     m = m * where(off, 0.0 * z, exp(number(model, x + QSY7) * log(where(off, 1.0 + 0.0 * z, z))))
@@ -290,11 +286,11 @@ def _relaxation(model: Any, x: int, Fz: Any, gamma: Any, Kx: Any, Ky: Any) -> An
     R0, nominal = number(model, x + RADIUS), number(model, x + FNOMIN)
     x5 = Fz * (number(model, x + PTX1) + number(model, x + PTX2) * df) * exp(-number(model, x + PTX3) * df) * R0 / nominal
     t = Fz / (number(model, x + PTY2) * nominal)
-    y5 = number(model, x + PTY1) * sin(2.0 * atan(t)) * (1.0 - number(model, x + PKY3) * _size(gamma)) * R0
+    y5 = number(model, x + PTY1) * sin(2.0 * atan(t)) * (1.0 - number(model, x + PKY3) * size_of(gamma)) * R0
     x5, y5 = x5 * number(model, x + LSGKP), y5 * number(model, x + LSGAL)
     by_file = number(model, x + PTX1) > 0.0
-    Lx = where(by_file, x5, _size(Kx) / number(model, x + LONGITUDINAL_STIFFNESS))
-    Ly = where(number(model, x + PTY1) > 0.0, y5, _size(Ky) / number(model, x + LATERAL_STIFFNESS))
+    Lx = where(by_file, x5, size_of(Kx) / number(model, x + LONGITUDINAL_STIFFNESS))
+    Ly = where(number(model, x + PTY1) > 0.0, y5, size_of(Ky) / number(model, x + LATERAL_STIFFNESS))
     least = _LEAST * R0
     return where(Lx < least, least + 0.0 * Lx, Lx), where(Ly < least, least + 0.0 * Ly, Ly)
 
@@ -338,7 +334,9 @@ def _load(model: Any, x: int, rho: Any, rate: Any, spin: Any) -> Any:
     curved, k = number(model, x + QFZ2) * steep / number(model, x + RADIUS), number(model, x + STIFFNESS)
     square = k * k - 4.0 * number(model, x + QFZ2) * steep * steep
     spring = deflection * (sqrt(where(square > 0.0, square, 0.0 * square)) + curved * deflection)
-    spring = spring * (1.0 + number(model, x + PFZ1) * number(model, x + DPI)) * (1.0 + number(model, x + QV2) * _size(turned))
+    spring = (
+        spring * (1.0 + number(model, x + PFZ1) * number(model, x + DPI)) * (1.0 + number(model, x + QV2) * size_of(turned))
+    )
     return pressed(model, x, deflection, rate, spring)
 
 

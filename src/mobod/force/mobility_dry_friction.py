@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.order import size_of
 from ..algebra.scalar import load, one, store, where, zero
 from ..compiling import Routine, generic
 from ..errors import ModelError
@@ -40,12 +41,6 @@ from .subsystem import GeneralForceSubsystem
 DYNAMIC, RATIO, VISCOUS, DEFLECTION, TRANSITION = 0, 1, 2, 3, 4
 #: 1 / the range of y in which bending ends, above 1.
 SHARPNESS = 4.0
-
-
-@generic
-def size(x: Any) -> Any:
-    """|x|."""
-    return where(x < 0.0, -x, x)
 
 
 @generic
@@ -78,7 +73,7 @@ def falling(model: Any, numbers: int, r: Any) -> Any:
 @generic
 def bending(y: Any, u: Any) -> Any:
     """s."""
-    return where(y * u > 0.0, 1.0 - step(SHARPNESS * (size(y) - 1.0)), one(y))
+    return where(y * u > 0.0, 1.0 - step(SHARPNESS * (size_of(y) - 1.0)), one(y))
 
 
 @generic
@@ -94,7 +89,7 @@ def add(model: Any, integers: int, numbers: int, z: int) -> None:
     """f on the mobility, and y'."""
     i = place(model, integers)
     u, y = load(model.u, i, 0), load(model.z, z, 0)
-    s, g = bending(y, u), falling(model, numbers, size(u) / number(model, numbers + TRANSITION))
+    s, g = bending(y, u), falling(model, numbers, size_of(u) / number(model, numbers + TRANSITION))
     f = static(model, numbers) * limited(y) * (1.0 - (1.0 - g) * (1.0 - s)) + damping(model, numbers, y, u)
     push(model, i, -f)
     store(model.z_dot, z, 0, s * u / number(model, numbers + DEFLECTION))
@@ -103,7 +98,7 @@ def add(model: Any, integers: int, numbers: int, z: int) -> None:
 @generic
 def energy(model: Any, integers: int, numbers: int, z: int) -> Any:
     """F_s x W(y)."""
-    y = size(load(model.z, z, 0))
+    y = size_of(load(model.z, z, 0))
     low = where(y < 1.0, y, one(y))
     yy = low * low
     W = 0.0625 * yy * (15.0 + yy * (yy - 5.0)) + (y - low)
@@ -114,7 +109,7 @@ def energy(model: Any, integers: int, numbers: int, z: int) -> Any:
 def power(model: Any, integers: int, numbers: int, z: int) -> Any:
     """F_s w u (1 - s) g, and what damping takes."""
     u, y = load(model.u, place(model, integers), 0), load(model.z, z, 0)
-    s, g = bending(y, u), falling(model, numbers, size(u) / number(model, numbers + TRANSITION))
+    s, g = bending(y, u), falling(model, numbers, size_of(u) / number(model, numbers + TRANSITION))
     return (static(model, numbers) * limited(y) * (1.0 - s) * g + damping(model, numbers, y, u)) * u
 
 
@@ -123,7 +118,7 @@ def drag(model: Any, integers: int, numbers: int) -> Any:
     """-f of "stribeck"."""
     u = load(model.u, place(model, integers), 0)
     v = u / number(model, numbers + TRANSITION)
-    return static(model, numbers) * falling(model, numbers, size(v)) * limited(v) + number(model, numbers + VISCOUS) * u
+    return static(model, numbers) * falling(model, numbers, size_of(v)) * limited(v) + number(model, numbers + VISCOUS) * u
 
 
 @generic

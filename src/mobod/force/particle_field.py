@@ -82,12 +82,8 @@ class ParticleField(OfFunctions):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.routine, self.default_numbers = routine, own
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "routine"}
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
-        self.routine = self._made(self.default_numbers)
+    def _routine_again(self) -> Routine:
+        return self._made(self.default_numbers)
 
     def _made(self, own: Sequence[float]) -> Routine:
         """The routine of its functions, which are tried out and frozen."""

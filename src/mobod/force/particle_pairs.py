@@ -101,12 +101,8 @@ class ParticlePairs(OfFunctions):
         """Distance beyond which pairs do not act on each other."""
         return float(self.default_numbers[0])
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if name != "routine"}
-
-    def __setstate__(self, kept: dict[str, Any]) -> None:
-        self.__dict__.update(kept)
-        self.routine = self._made(self.default_numbers[1:], self.default_numbers[0])
+    def _routine_again(self) -> Routine:
+        return self._made(self.default_numbers[1:], self.default_numbers[0])
 
     def _made(self, own: list[float], cutoff: float) -> Routine:
         """The routine of its functions, which are tried out and frozen."""

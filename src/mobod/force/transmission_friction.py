@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.order import size_of
 from ..algebra.scalar import load
 from ..compiling import generic
 from . import mobility_dry_friction as law
@@ -20,7 +21,7 @@ RATIO = law.TRANSITION + 1
 def along(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
     """f."""
     y = load(model.z, z, 0)
-    s, g = law.bending(y, speed), law.falling(model, x, law.size(speed) / number(model, x + law.TRANSITION))
+    s, g = law.bending(y, speed), law.falling(model, x, size_of(speed) / number(model, x + law.TRANSITION))
     bent = law.static(model, x) * law.limited(y) * (1.0 - (1.0 - g) * (1.0 - s))
     return -(bent + law.damping(model, x, y, speed))
 
@@ -41,7 +42,7 @@ def energy(model: Any, i: int, x: int, z: int, length: Any) -> Any:
 def power(model: Any, i: int, x: int, z: int, length: Any, speed: Any) -> Any:
     """Of sliding, and of damping."""
     y = load(model.z, z, 0)
-    s, g = law.bending(y, speed), law.falling(model, x, law.size(speed) / number(model, x + law.TRANSITION))
+    s, g = law.bending(y, speed), law.falling(model, x, size_of(speed) / number(model, x + law.TRANSITION))
     return (law.static(model, x) * law.limited(y) * (1.0 - s) * g + law.damping(model, x, y, speed)) * speed
 
 

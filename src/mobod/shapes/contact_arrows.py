@@ -12,7 +12,7 @@ from ..force.base import Force
 from ..force.contact.of_system import contacts_of, find_contacts
 from ..value.checks import positive
 from ..value.stage import Stage
-from .poses import calc_weights
+from .poses import states_at
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -53,15 +53,10 @@ def calc_contact_arrows(trajectory: Trajectory, times: Array, size: float, scale
     assert system is not None
     pushes = find_pushes(system)
     contacts = find_contacts(system) if pushes else contacts_of(system, "contact_forces")
-    state = trajectory.states[0]
-    before, after, weights = calc_weights(trajectory.time, times)
     points, forces = [], []
-    for time, i, j, weight in zip(times, before, after, weights, strict=True):
-        state.time = float(time)
-        state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
-        state.u = (1.0 - weight) * trajectory.u[i] + weight * trajectory.u[j]
+    for state, nearest in states_at(trajectory, times):
         system.realize(state, Stage.VELOCITY)
-        recorded = trajectory.contacts_at(int(i if weight < 0.5 else j)) if trajectory.surface_names else None
+        recorded = trajectory.contacts_at(nearest) if trajectory.surface_names else None
         at, force = calc_forces(contacts, pushes, state, recorded)
         points.append(at)
         forces.append(force)

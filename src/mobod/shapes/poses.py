@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..algebra.arrays import Array
 from ..errors import TopologyError
+from ..state.state import State
 from .mechanism import Mechanism, find_body_transforms
 
 if TYPE_CHECKING:
@@ -51,15 +53,23 @@ def calc_poses(trajectory: Trajectory, times: Array, detail: float = 1.0) -> tup
             f"{system!r} was changed after this motion, by a decoration for instance, and cannot draw it; simulate again"
         ) from error
     before, after, weights = calc_weights(trajectory.time, times)
-    poses = []
-    for time, i, j, weight in zip(times, before, after, weights, strict=True):
-        state.time = float(time)
-        state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
-        poses.append(find_body_transforms(system, state))
+    poses = [find_body_transforms(system, now) for now, _ in states_at(trajectory, times)]
     every = -(-trajectory.particle_locations.shape[1] // MOST) or 1
     particles = trajectory.particle_locations[:, ::every]
     weights = weights[:, None, None]
     return mechanism, np.array(poses), (1.0 - weights) * particles[before] + weights * particles[after]
+
+
+def states_at(trajectory: Trajectory, times: Array) -> Iterator[tuple[State, int]]:
+    """One state that goes through times of one's choice, its q, u and z interpolated, and the row that is nearest."""
+    state = trajectory.states[0]
+    rows = {name: getattr(trajectory, name) for name in ("q", "u", "z")}
+    own = {name: of for name, of in rows.items() if of.shape == (len(trajectory.time), len(getattr(state, name)))}
+    for time, i, j, weight in zip(times, *calc_weights(trajectory.time, times), strict=True):
+        state.time = float(time)
+        for name, of in own.items():
+            setattr(state, name, (1.0 - weight) * of[i] + weight * of[j])
+        yield state, int(i if weight < 0.5 else j)
 
 
 def calc_weights(own: Array, times: Array) -> tuple[NDArray[np.intp], NDArray[np.intp], Array]:

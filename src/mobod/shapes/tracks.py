@@ -127,25 +127,11 @@ def find_tracks(system: MultibodySystem, states: Iterable[State]) -> list[Track]
 
 def calc_tracks(trajectory: Trajectory, times: Array) -> list[Track]:
     """The tracks of a motion at times of one's choice: those of its system, and what the motion shows besides."""
-    from .poses import calc_weights
+    from .poses import calc_weights, states_at
 
-    system = trajectory.system
-    assert system is not None
-    before, after, weights = calc_weights(trajectory.time, times)
-    state = trajectory.states[0]
-
-    z = trajectory.z if len(trajectory.z) == len(trajectory.time) else None
-
-    def states() -> Iterable[State]:
-        for time, i, j, weight in zip(times, before, after, weights, strict=True):
-            state.time = float(time)
-            state.q = (1.0 - weight) * trajectory.q[i] + weight * trajectory.q[j]
-            if z is not None and z.shape[1] == len(state.z):
-                state.z = (1.0 - weight) * z[i] + weight * z[j]
-            yield state
-
-    own = [one.resampled(before, after, weights) for one in trajectory.tracks()]
-    return [*find_tracks(system, states()), *own]
+    assert trajectory.system is not None
+    own = [one.resampled(*calc_weights(trajectory.time, times)) for one in trajectory.tracks()]
+    return [*find_tracks(trajectory.system, (state for state, _ in states_at(trajectory, times))), *own]
 
 
 def of_markers(markers: Mapping[str, tuple[Any, Array]]) -> list[Track]:

@@ -5,9 +5,8 @@
 All is expressed in Ground, so that later sweeps shift and never rotate. Source: Featherstone 2008, section 4; Jain 2011, 3.3.
 """
 
-from typing import Any
-
 from ..algebra import mat33, sym33, vec3
+from ..algebra.mat33 import column as _axis
 from ..algebra.memory import load3, load6, load9, store3, store6, store9
 from ..algebra.scalar import load, zero
 from ..compiling import generic
@@ -16,17 +15,6 @@ from ..state.fields import Record
 
 #: Form of X_FM: any; a translation; a rotation about z, of a pin; the identity.
 ANY, SLIDE, TURN, NONE = 0, 1, 2, 3
-
-
-@generic
-def _axis(R: Any, k: int) -> Any:
-    """Axis x, y or z of a frame of orientation R."""
-    axis = R[0], R[3], R[6]
-    if k == 1:
-        axis = R[1], R[4], R[7]
-    elif k == 2:
-        axis = R[2], R[5], R[8]
-    return axis
 
 
 @generic

@@ -20,10 +20,11 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load_lane, sqrt
+from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..access import BOX, DIMENSIONS, number_of, orientation, origin, three_of
 from ..convex_hull import CELLS, FEW
+from ..mesh_tree import constant3
 from ..shape import BRICK, CAPSULE, CONVEX_HULL, CYLINDER, ELLIPSOID, SPHERE
 
 POINT, EDGE, FACE = 0, 1, 2
@@ -81,13 +82,6 @@ def size_of(model: Any, core: Any, s: int, lane: int) -> float:
         c, h = bare3(three_of(model, s, BOX, lane)), bare3(three_of(model, s, BOX + 3, lane))
         return sqrt(vec3.dot(c, c)) + sqrt(vec3.dot(h, h))
     return sqrt(x * x + y * y + z * z)
-
-
-@generic
-def constant3(model: Any, i: int) -> Any:
-    """Three numbers of contact_constants, which are the same in all lanes."""
-    rows = model.contact_constants
-    return bare(load_lane(rows, i, 0, 0)), bare(load_lane(rows, i + 1, 0, 0)), bare(load_lane(rows, i + 2, 0, 0))
 
 
 @generic

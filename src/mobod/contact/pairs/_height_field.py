@@ -7,8 +7,8 @@ from ...algebra.scalar import bare
 from ...compiling import apart, generic
 from ..access import CORNER, HERTZ, POINT, Pair, load3_lane, orientation, origin, put_point
 from ..height_surface import eigenvalues, foot, highest, is_over, normal, settle, surface
+from ._core import bare3
 from ._curvature import goes_over
-from .convex_triangle_mesh import bare3
 
 #: Where searches begin around a ball's center, as part of its radius.
 _AWAY = 0.6

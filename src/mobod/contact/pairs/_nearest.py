@@ -14,9 +14,10 @@ from ...algebra import sym33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..access import DIMENSIONS, number_of
+from ..mesh_tree import constant3
 from ..shape import CONVEX_HULL
 from . import _curvature
-from ._core import CORNERS, constant3, list_of
+from ._core import CORNERS, list_of
 
 _EYE = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0)
 _NONE = 1e300

@@ -13,6 +13,7 @@ from ...compiling import Routine, generic
 from ..access import DIMENSIONS, FACE, PART, SIDE, Pair, narrow_phase, orientation, origin, put_point, three_of
 from ..mesh_tree import AREA, CENTROID, NORMAL, constant3, numbers_of_face, users_number, walking
 from . import _inside
+from ._core import bare3
 
 
 @generic
@@ -25,12 +26,6 @@ def put_face(
         n = vec3.neg(n)
     put_point(model, pair, row, point, n, depth, FACE, 0.0 * depth + area, cosine, feature)
     store_lane(model.contact_point, row, SIDE, pair[2], 0.0 * depth + float(side))
-
-
-@generic
-def bare3(v: Any) -> Any:
-    """The values of three numbers."""
-    return bare(v[0]), bare(v[1]), bare(v[2])
 
 
 @generic

@@ -11,9 +11,9 @@ from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..access import DIMENSIONS, Pair, narrow_phase, number_of
 from ..height_surface import limits, normal, surface
+from ._core import bare3
 from ._height_field import corner, pose_in_field, side
 from ._inside import bounded
-from .convex_triangle_mesh import bare3
 
 
 @generic

@@ -14,8 +14,8 @@ from ...algebra.scalar import bare, sqrt
 from ...compiling import generic
 from ..access import DIMENSIONS, HERTZ, Pair, narrow_phase, three_of
 from ..height_surface import eigenvalues, highest, is_over, limits, normal, surface
+from ._core import bare3
 from ._height_field import is_new, pose_in_field, put, start_near
-from .convex_triangle_mesh import bare3
 
 _MOST_STEPS = 60
 _AWAY = 0.6

@@ -6,8 +6,8 @@ from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, sqrt
 from ...compiling import Routine, generic
 from ..access import CORNER, DIMENSIONS, HERTZ, Pair, narrow_phase, number_of, orientation, origin, put_point, three_of
+from ..mesh_tree import constant3
 from ..shape import BRICK, CAPSULE, CONVEX_HULL, CYLINDER, ELLIPSOID, HALF_SPACE, SPHERE, TORUS
-from ._core import constant3
 from ._curvature import of_ellipsoid, relative
 
 #: Upright, within this of the square of the axis' slope.

@@ -23,7 +23,8 @@ from ..mesh_tree import (
     users_number,
     walking,
 )
-from .convex_triangle_mesh import apart, bare3, box_in, put_face
+from ._core import bare3
+from .convex_triangle_mesh import apart, box_in, put_face
 
 #: Boxes of fewer faces are not asked for their distance: it costs as much as that of a face.
 _FEW = 16

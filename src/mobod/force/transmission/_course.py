@@ -111,9 +111,6 @@ class WrappingCourse(Course):
         """Size of its scratch."""
         return number_of_rows(self._integers[0], self._integers[1])
 
-    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
-        return self._integers, self._numbers
-
 
 class TautCourse(WrappingCourse):
     """Where a taut path over surfaces goes, along geodesics.
@@ -131,9 +128,6 @@ class TautCourse(WrappingCourse):
         n, m = self._integers[:2]
         return WIDE * (first_of_taut(n, m) + m) + 1
 
-    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
-        return self._integers, self._numbers
-
 
 class FunctionCourse(Course):
     """Where a path whose length is a function of coordinates would go: nowhere.
@@ -149,6 +143,3 @@ class FunctionCourse(Course):
     def get_argument_size(self) -> int:
         """Size of its scratch."""
         return STOPS + self._integers[HEAD]
-
-    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
-        return self._integers, self._numbers

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...algebra.order import size_of
 from ...algebra.scalar import atan2, one, sincos, sqrt, where, zero
 from ...compiling import generic
 
@@ -20,12 +21,6 @@ TINY = 1e-30
 HALF_TURN = 3.141592653589793
 #: Of Newton's method of the inside. Five do mostly; ends at a millionth of the radius from the circle take 14.
 STEPS = 16
-
-
-@generic
-def size(x: Any) -> Any:
-    """|x|."""
-    return where(x < 0.0, -x, x)
 
 
 @generic
@@ -75,7 +70,7 @@ def outside(a: Any, b: Any, r: Any, has_side: int, side: Any) -> Any:
     sense = where(whole < 0.0, -i, i)
     s, before = tangent(a, r, sense)
     t, behind = tangent(b, r, -sense)
-    angle = size(whole) - before - behind
+    angle = size_of(whole) - before - behind
     return away * where(angle > 0.0, i, o), s, t, r * angle
 
 
@@ -102,7 +97,7 @@ def inside(a: Any, b: Any, r: Any) -> Any:
     p = nearest(a, b)
     meets = where(p[0] * p[0] + p[1] * p[1] <= r * r, i, o)
     between = turn(a, b)
-    A, B, G = where(la > r, r / la, i), where(lb > r, r / lb, i), size(between)
+    A, B, G = where(la > r, r / la, i), where(lb > r, r / lb, i), size_of(between)
     opposite = where(G > HALF_TURN - 1e-12, i, o)
 
     # Both lines make the angle x with the normal where f = 0. f falls and is concave: from a right angle every step stays above

@@ -78,6 +78,8 @@ class DenseRows(NamedTuple):
 class Stepped:
     """The elements with surfaces that are stepped, of a system, and the arrays of a run."""
 
+    space: Space  #: None before the first state.
+
     def __init__(self, system: MultibodySystem) -> None:
         self._system = system
         self.elements: list[ContactElement] = []
