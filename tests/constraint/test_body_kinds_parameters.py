@@ -220,7 +220,8 @@ def test_every_kind_is_drawn_unless_disabled(kind, make):
     (faces, lines), (own_faces, own_lines) = [
         (len(one.place_faces(X_GB)), len(one.place_segments(X_GB))) for one in (drawn, without)
     ]
-    assert own_faces + own_lines > 0 and (faces > own_faces or lines > own_lines)
+    more = faces > own_faces or lines > own_lines
+    assert own_faces + own_lines > 0 and more, f"{kind.__name__} is not drawn: give it `marks`, or `lines`"
 
 
 @pytest.mark.parametrize("record", [r for r in CONSTRAINTS.values() if r.display_sizes], ids=lambda r: r.kind.__name__)

@@ -54,7 +54,9 @@ class Facts:
     constant_hinge : bool
         Whether the columns are the same for every q and all parameters: `Tree` then writes them once.
     has_hinge_dot : bool, optional
-        Whether HDot_FM u can differ from zero. Unless given, as the columns depend on q, but not for a line.
+        Whether HDot_FM u can differ from zero, or that of F in M, which are the columns where the mobilizer is reversed: it is
+        True of a wheel that rolls along F's x axis, and False of a screw. Unless given, as the columns depend on q, but not
+        for a line.
     num_parameters : int
         How many numbers the kind keeps beside q: a pitch, radii. A state can change them.
     has_matrix_n : bool
