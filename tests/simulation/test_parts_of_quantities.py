@@ -51,6 +51,18 @@ def test_coordinates_and_speeds_are_quantities_and_exact_outputs_of_linear_model
     np.testing.assert_array_equal(motion.quantities["q.arm"], motion.q[:, 5])
 
 
+def test_a_body_that_is_called_as_a_number_of_a_joint_has_a_name_of_its_own():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    mb.mobilizer.Slider(mb.mobilizer.Translation(matter.ground, body, name="hand"), body, name="hand[2]")
+    state = system.realize_topology()
+    state.u = 1.0, 2.0, 3.0, 4.0
+    motion = mb.simulate(system, state, 0.1, record=["u.hand", "u.hand[2]", "u.hand[2]_"])
+    assert motion.speed_names == ("hand[0]", "hand[1]", "hand[2]", "hand[2]_")
+    assert (motion.quantities["u.hand"] == motion.u[:, :3]).all() and (motion.quantities["u.hand[2]_"] == motion.u[:, 3]).all()
+
+
 @pytest.mark.parametrize("other", ["hand[2]", "hand[0]x", "hand.x", "hand[3]"])
 def test_all_numbers_of_a_joint_are_its_own_whatever_others_are_called(other):
     system = mb.MultibodySystem()

@@ -9,7 +9,7 @@ from ..system.system import MultibodySystem
 def coordinate_names(system: MultibodySystem, state: State) -> list[str]:
     """A name for each q of *state*: the file's, else that of the joint or body, ``name[i]`` where it has several.
 
-    Those of other subsystems come last, with the subsystem's name.
+    Those of other subsystems come last, with the subsystem's name. A name that is taken has an underscore more.
     """
     return _names(system, state, "q", _of_bodies(system, state.tree.num_q))
 
@@ -39,4 +39,9 @@ def _names(system: MultibodySystem, state: State, variable: str, owners: list[tu
             while name in taken:  # subsystems may share a name; columns of a table may not
                 name += "_"
             owners.append((name, n))
-    return [name if n == 1 else f"{name}[{i}]" for name, n in owners for i in range(n)]
+    found: dict[str, None] = {}
+    for name in [name if n == 1 else f"{name}[{i}]" for name, n in owners for i in range(n)]:
+        while name in found:  # a body may be called hand[2] beside a joint, hand, of three coordinates
+            name += "_"
+        found[name] = None
+    return list(found)
