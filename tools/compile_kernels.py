@@ -35,7 +35,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="where the bundles are put")
     parser.add_argument("--level", action="append", choices=bundle.LEVELS, help="for this level alone")
-    parser.add_argument("--examples-only", action="store_true", help="only what the bundled examples need")
+    parser.add_argument("--examples-only", action="store_true", help="only what bundled examples begin with, as CI tries them")
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     for level in options.level or bundle.supported_levels():
@@ -57,7 +57,7 @@ def work(file: Path, examples_only: bool) -> None:
     from mobod.compiling import bundle, store
 
     warnings.simplefilter("ignore")
-    run_examples()
+    run_examples(to_the_end=not examples_only)
     of_examples = set(store.used)
     if not examples_only:
         for name, code in pages():
@@ -67,8 +67,8 @@ def work(file: Path, examples_only: bool) -> None:
     bundle.pack({name for name in store.used if name in of_examples or not name.startswith("users.")}, file)
 
 
-def run_examples() -> None:
-    """The doctor, and every bundled example, to its end, with a plot and a replay."""
+def run_examples(to_the_end: bool) -> None:
+    """The doctor, and every bundled example with a replay: to its end, with a plot and a table too, or for a moment."""
     from mobod.cli.main import main as mobod
     from mobod.importer.named_models import find_examples
 
@@ -76,8 +76,8 @@ def run_examples() -> None:
         assert mobod(["doctor"]) == 0
     for name in sorted(find_examples()):
         print(name, flush=True)
-        files = ["--plot", f"{name}.png", "--replay", f"{name}.html", "--output", f"{name}.csv"]
-        assert mobod(["simulate", name, "--quiet", *files]) == 0, name
+        more = ["--plot", f"{name}.png", "--output", f"{name}.csv"] if to_the_end else ["--time", "0.1"]
+        assert mobod(["simulate", name, "--quiet", "--replay", f"{name}.html", *more]) == 0, name
 
 
 def pages() -> Iterator[tuple[str, list[str]]]:

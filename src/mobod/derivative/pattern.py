@@ -56,7 +56,8 @@ class Pattern:
         Where it does so *by_u* too, these are below, ``nu`` rows on.
         """
         beyond = self.may_differ & ~self._of_tree
-        return np.argwhere(np.vstack([beyond, beyond & by_u])).reshape(-1, 2)
+        # in rows: NumPy has found it in columns, for which kernels would be compiled a second time
+        return np.ascontiguousarray(np.argwhere(np.vstack([beyond, beyond & by_u])))
 
     @property
     def at_once(self) -> bool:

@@ -52,5 +52,6 @@ def gradients(found: ForwardDynamicsDerivatives | InverseDynamicsDerivatives, we
     part = np.searchsorted(ends, columns, side="right")
     firsts, nu = ends - widths, weights.shape[2]
     out = np.empty((len(found[0]), weights.shape[1], len(columns)))
-    _weigh(block_of(found), np.ascontiguousarray(weights), columns + (nu - 1) * firsts[part], widths[part], out)
+    given = weights if weights.flags.writeable else weights.copy()  # read-only ones would be another type, compiled anew
+    _weigh(block_of(found), np.ascontiguousarray(given), columns + (nu - 1) * firsts[part], widths[part], out)
     return out
