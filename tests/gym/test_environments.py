@@ -70,6 +70,42 @@ def test_an_episode_depends_on_its_seed_alone():
         assert np.array_equal(a, b[7:10])
 
 
+def test_what_functions_of_tasks_are_compiled_to_is_kept_on_disk(monkeypatch):
+    """Once for all calls; also of two that differ by a number in a closure alone; not where one calls another of Numba's."""
+    from numba import njit
+    from numba.core import compiler
+
+    from mobod.gym import rows
+
+    def pushed(gain):
+        def act(action, forces):
+            forces[0] = gain * action[0]
+
+        return dataclasses.replace(make_task("pendulum"), act=act)
+
+    tasks, actions = [pushed(1.0), pushed(-3.0)], np.full((3, 2, 1), 0.5)
+    first = [play(VectorEnv(task, 2), actions, 5) for task in tasks]
+    assert not np.array_equal(first[0][1], first[1][1])
+    for task in tasks:
+        functions = rows.functions_of(task)
+        assert all(len(getattr(functions, name).overloads) == 1 for name in ("act", "start", "look", "judge"))
+    rows.functions_of.cache_clear()
+    compile_it = compiler.compile_extra
+    with monkeypatch.context() as patch:
+        patch.setattr(compiler, "compile_extra", None)
+        again = [play(VectorEnv(task, 2), actions, 5) for task in tasks]
+    assert compiler.compile_extra is compile_it
+    for one, other in zip(first, again, strict=True):
+        assert all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+    half = njit(lambda x: 0.5 * x)
+
+    def act(action, forces):
+        forces[0] = half(2.0 * action[0])
+
+    called = play(VectorEnv(dataclasses.replace(tasks[0], act=act), 2), actions, 5)
+    assert all(np.array_equal(a, b) for a, b in zip(called, first[0], strict=True))
+
+
 def test_make_vec_takes_the_ensemble():
     envs = gymnasium.make_vec("mobod/CartPole-v0", num_envs=5, vectorization_mode="vector_entry_point", threads=2)
     assert isinstance(envs.unwrapped, VectorEnv)

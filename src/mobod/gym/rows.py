@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..compiling import engine
-from ..compiling.numba_patches import quickly
+from ..compiling.disk_cache import DiskCache
+from ..compiling.fingerprint import NotHashable, code_facts, fingerprint
 from ..errors import ModelError
+from ..function.users import Frozen
 from .task import Task
 
 #: What each function of a task can ask for, by the names of its arguments.
@@ -52,15 +55,18 @@ class Functions:
 
     def __init__(self, task: Task) -> None:
         numba = engine.numba()
+        engine.begin_arrays()  # which code that is loaded does not do by itself
         self._task = task
-        calls = {name: _call(numba, name, getattr(task, name)) for name in ("act", "start", "observe", "reward")}
-        calls["fails"] = _call(numba, "fails", task.fails or _never)
-        self.act = _loop(numba, "act", ARGUMENTS["act"], ["{act}"], calls)
-        self.start = _loop(numba, "start", ("mask", *ARGUMENTS["start"]), ["if mask[i]: {start}"], calls)
+        given = {name: getattr(task, name) for name in ("act", "start", "observe", "reward")}
+        functions, key = _frozen({**given, "fails": task.fails or _never})
+        calls = {name: _call(numba, name, function) for name, function in functions.items()}
+        loop = functools.partial(_loop, numba, calls, key)
+        self.act = loop("act", ARGUMENTS["act"], ["{act}"])
+        self.start = loop("start", ("mask", *ARGUMENTS["start"]), ["if mask[i]: {start}"])
         more = "contacts", "sensors", "parameters", "time"
-        self.look = _loop(numba, "look", (*ARGUMENTS["observe"], "seen"), ["{observe}", *_SEEN], calls)
+        self.look = loop("look", (*ARGUMENTS["observe"], "seen"), ["{observe}", *_SEEN])
         judged = "q", "u", "points", "action", "goal", "reward_of", "fails_of", *more
-        self.judge = _loop(numba, "judge", (*judged, "begins", "failed", "steps", "longest", "late"), _JUDGED, calls)
+        self.judge = loop("judge", (*judged, "begins", "failed", "steps", "longest", "late"), _JUDGED)
 
     def try_out(self, calls: dict[str, tuple[Any, ...]]) -> None:
         """Call functions by name, each with its arguments, so that they are compiled.
@@ -76,8 +82,7 @@ class Functions:
             for of in _TRIED[name]:
                 _keep_within(of, getattr(self._task, of), rows)
             try:
-                with engine.compiling(), quickly(function):
-                    function.compile(tuple(map(engine.numba().typeof, arguments)))
+                function.compile(tuple(map(engine.numba().typeof, arguments)))
                 function(*arguments)
             except Exception as error:
                 said = [line.strip() for line in str(error).splitlines() if line.strip()]
@@ -111,6 +116,8 @@ def functions_of(task: Task) -> Functions:
     return Functions(task)
 
 
+#: Numba's options for all of them.
+_OPTIONS = {"nogil": True, "error_model": "numpy", "no_cfunc_wrapper": True}
 _TRIED = {"act": ["act"], "start": ["start"], "look": ["observe"], "judge": ["reward", "fails"]}
 _MEANT = {"act": "act", "start": "start", "look": "observe", "judge": "reward or fails"}
 
@@ -137,7 +144,31 @@ def _compiled(numba: Any, name: str, function: Any, from_python: bool = False) -
         raise TypeError(f"{name} of a Task is a function, not {function!r}")
     if hasattr(function, "py_func"):
         return function
-    return numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True, no_cpython_wrapper=not from_python)(function)
+    return numba.njit(**_OPTIONS, no_cpython_wrapper=not from_python)(function)
+
+
+def _frozen(functions: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None]:
+    """Copies of a task's functions, and a hash by which what they are compiled to is kept on the disk.
+
+    Without a hash, themselves: where Numba has compiled one, or one calls others of the user's, for which Numba may have
+    options of their own, or refers to what cannot be hashed.
+    """
+    from ._row import _row  # which imports Numba
+
+    copies, facts = dict[str, Callable[..., Any]](), [repr((sorted(_OPTIONS.items()), code_facts(_row.__code__)))]
+    try:
+        for name, function in functions.items():
+            frozen = Frozen(function, name, of_floats=True)
+            if hasattr(function, "py_func") or len(frozen.parts) > 1:
+                return functions, None
+            copies[name] = frozen.function
+            facts += name, fingerprint(frozen.function)
+    except (TypeError, ModelError, NotHashable):
+        return functions, None
+    key = hashlib.blake2b(repr(facts).encode(), digest_size=16).hexdigest()
+    for copy in copies.values():  # machine code that several processes have made meets in one
+        copy.__qualname__ = f"{copy.__qualname__}_{key}"
+    return copies, key
 
 
 def _call(numba: Any, name: str, function: Any) -> tuple[Any, str]:
@@ -153,14 +184,22 @@ def _call(numba: Any, name: str, function: Any) -> tuple[Any, str]:
     return compiled, f"{name}({', '.join('time[i]' if one == 'time' else f'row({one}, i)' for one in wanted)})"
 
 
-def _loop(numba: Any, name: str, arguments: Sequence[str], lines: Sequence[str], calls: dict[str, tuple[Any, str]]) -> Any:
-    """A compiled function of arrays with a row a state, which does these lines for each."""
+def _loop(
+    numba: Any, calls: dict[str, tuple[Any, str]], key: str | None, name: str, arguments: Sequence[str], lines: Sequence[str]
+) -> Any:
+    """A compiled function of arrays with a row a state, which does these lines for each; kept on the disk by a *key*."""
     from ._row import row  # which imports Numba
 
-    namespace: dict[str, Any] = {"row": row, **{of: function for of, (function, _) in calls.items()}}
+    namespace: dict[str, Any] = {"__name__": __name__, "row": row, **{of: function for of, (function, _) in calls.items()}}
     body = "".join(f"\n        {line.format(**{of: call for of, (_, call) in calls.items()})}" for line in lines)
-    exec(f"def {name}_all({', '.join(arguments)}):\n    for i in range(len(q)):{body}", namespace)
-    return _compiled(numba, name, namespace[f"{name}_all"], True)
+    text = f"def {name}_all({', '.join(arguments)}):\n    for i in range(len(q)):{body}"
+    exec(text, namespace)
+    function = namespace[f"{name}_all"]
+    function.__qualname__ = f"{name}_all_{key}"
+    compiled = _compiled(numba, name, function, True)
+    # of the functions that it calls the key says all
+    DiskCache(_never, f"users.{name}", f"{key} {text}", keep=key is not None).serve(compiled)
+    return compiled
 
 
 def _never(q: Any, u: Any, points: Any, goal: Any) -> bool:

@@ -135,6 +135,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._neutral = np.clip(np.zeros(task.num_actions), self._low[0], self._high[0])
         self._action = np.tile(self._neutral, (num_envs, 1))
         self._drawn = np.zeros((num_envs, task.num_random + len(self._vary) + 2))
+        self._for_start = np.zeros((num_envs, task.num_random))  # by themselves: `start` is compiled for arrays without gaps
         self._late_actions = Delay(task.delays("action_delay"), self._action)
         self._late_observations = Delay(task.delays("observation_delay"), np.zeros((num_envs, m)))
         self._steps, self._over = np.zeros(num_envs, np.int64), np.ones(num_envs, np.bool_)
@@ -147,16 +148,20 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         task, q, u, goal = self.task, self.ensemble.q[:1].copy(), self.ensemble.u[:1].copy(), self._goal[:1].copy()
         action, points = self._action[:1].copy(), np.zeros((1, len(self._points), 6))
         contacts, sensors = (np.zeros((1, *shape)) for shape in self._seen.shapes())
-        parameters, time = self._parameters[:1].copy(), np.zeros(1)
+        parameters = self._parameters[:1].copy()
+        # read-only, as they are in steps: for others each function would be compiled twice
+        seen_q, seen_u, time = (array[:1].copy() for array in (self._q, self._u, self._time))
+        for array in (seen_q, seen_u, time):
+            array.setflags(write=False)
         more = contacts, sensors, parameters, time
         m, no = task.num_observations, np.zeros(1, np.bool_)
         counted = np.zeros(1, np.int64), self._longest, no.copy()
         self._functions.try_out(
             {
                 "start": (np.ones(1, np.bool_), np.full((1, task.num_random), 0.5), q, u, goal, parameters),
-                "act": (action, q, u, goal, np.zeros_like(u), parameters, time),
-                "look": (q, u, points, goal, np.zeros((1, m)), action, *more, np.zeros((1, m), np.float32)),
-                "judge": (q, u, points, action, goal, np.zeros(1), no.copy(), *more, no, no, *counted),
+                "act": (action, seen_q, seen_u, goal, np.zeros_like(u), parameters, time),
+                "look": (seen_q, seen_u, points, goal, np.zeros((1, m)), action, *more, np.zeros((1, m), np.float32)),
+                "judge": (seen_q, seen_u, points, action, goal, np.zeros(1), no.copy(), *more, no, no, *counted),
             }
         )
 
@@ -231,7 +236,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         self._action[which] = self._neutral
         self._late_actions.fill(mask, self._action)
         q, u = self.ensemble.upd_q(), self.ensemble.upd_u()
-        self._functions.start(mask, random[:, :own], q, u, self._goal, self._parameters)
+        self._for_start[which] = random[which, :own]
+        self._functions.start(mask, self._for_start, q, u, self._goal, self._parameters)
         self._steps[which], self._over[which] = 0, False
 
     def step(self, actions: npt.ArrayLike) -> tuple[Array, Array, npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
