@@ -85,7 +85,7 @@ def functions_of(dispatcher):
     names = re.findall(r"^define .*?(@[\w.$\"]+)\(", text, re.M)
     bodies = re.findall(r"^define .*?^}", text, re.M | re.S)
     return {
-        re.sub(r"v\d+", "", name)[:60]: re.sub(r"@[\w.$\"]+|![\w.]+|\b\d{9,}\b|v\d+(?=B)", "", body)
+        re.sub(r"B\d+v\d+", "", name)[:60]: re.sub(r"@[\w.$\"]+|![\w.]+|\b\d{9,}\b|v\d+(?=B)", "", body)
         for name, body in zip(names, bodies, strict=True)
     }
 
