@@ -134,59 +134,35 @@ class Drawings:
         return None
 
 
-def _sphere(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    return decoration.Sphere(item.number("radius", 1.0), **looks)
+Maker = Callable[[Item, dict[str, Any]], decoration.Decoration]
 
 
-def _ellipsoid(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    return decoration.Ellipsoid(item.vector("radii", (1.0, 1.0, 1.0)), **looks)
+def _of(kind: Callable[..., decoration.Decoration], **usual: float | tuple[float, ...]) -> Maker:
+    """A maker of a shape of the numbers and vectors that the file says, in this order, or of these."""
+
+    def make(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
+        said = (item.number(tag, one) if isinstance(one, float) else item.vector(tag, one) for tag, one in usual.items())
+        return kind(*said, **looks)
+
+    return make
 
 
-def _cylinder(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    return decoration.Cylinder(item.number("radius", 1.0), item.number("half_height", 1.0), **looks)
+def _arrow(start: Any, direction: Any, length: float, **looks: Any) -> decoration.Decoration:
+    return decoration.Arrow(start, start + length * direction, **looks)
 
 
-def _cone(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    origin, direction = item.vector("origin", (0.0, 0.0, 0.0)), item.vector("direction", (1.0, 0.0, 0.0))
-    return decoration.Cone(origin, direction, item.number("height", 1.0), item.number("base_radius", 1.0), **looks)
-
-
-def _torus(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    return decoration.Torus(item.number("ring_radius", 1.0), item.number("cross_section", 1.0), **looks)
-
-
-def _brick(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    return decoration.Brick(item.vector("half_lengths", (1.0, 1.0, 1.0)), **looks)
-
-
-def _line(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    return decoration.Line(item.vector("start_point", (0.0, 0.0, 0.0)), item.vector("end_point", (1.0, 1.0, 1.0)), **looks)
-
-
-def _arrow(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    start, direction = item.vector("start_point", (0.0, 0.0, 0.0)), item.vector("direction", (1.0, 0.0, 0.0))
-    return decoration.Arrow(start, start + item.number("length", 1.0) * direction, **looks)
-
-
-def _frame(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    return decoration.Frame(item.number("display_radius", 0.0) or 0.2)
-
-
-def _point(item: Item, looks: dict[str, Any]) -> decoration.Decoration:
-    return decoration.Point()
-
-
+_O, _X, _ONES = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (1.0, 1.0, 1.0)
 #: What is drawn of each kind of geometry.
-GEOMETRIES: dict[str, Callable[[Item, dict[str, Any]], decoration.Decoration]] = {
-    "Sphere": _sphere,
-    "Ellipsoid": _ellipsoid,
-    "Cylinder": _cylinder,
-    "Cone": _cone,
-    "Torus": _torus,
-    "Brick": _brick,
-    "LineGeometry": _line,
-    "Arrow": _arrow,
-    "ArrowGeometry": _arrow,
-    "FrameGeometry": _frame,
-    "PointGeometry": _point,
+GEOMETRIES: dict[str, Maker] = {
+    "Sphere": _of(decoration.Sphere, radius=1.0),
+    "Ellipsoid": _of(decoration.Ellipsoid, radii=_ONES),
+    "Cylinder": _of(decoration.Cylinder, radius=1.0, half_height=1.0),
+    "Cone": _of(decoration.Cone, origin=_O, direction=_X, height=1.0, base_radius=1.0),
+    "Torus": _of(decoration.Torus, ring_radius=1.0, cross_section=1.0),
+    "Brick": _of(decoration.Brick, half_lengths=_ONES),
+    "LineGeometry": _of(decoration.Line, start_point=_O, end_point=_ONES),
+    "Arrow": _of(_arrow, start_point=_O, direction=_X, length=1.0),
+    "ArrowGeometry": _of(_arrow, start_point=_O, direction=_X, length=1.0),
+    "FrameGeometry": lambda item, looks: decoration.Frame(item.number("display_radius", 0.0) or 0.2),
+    "PointGeometry": lambda item, looks: decoration.Point(),
 }

@@ -44,23 +44,23 @@ class Builder(Building):
         self._make_bodies(tree)
         name_coordinates(self.model, self.coordinates)
         self._close_loops(tree)
-        for item in self._members("ConstraintSet", _constraint_like):
+        for item in self._members("ConstraintSet", "Constraint"):
             add_constraint(self, item)
         locked = add_locks_and_motions(self.model, self.coordinates)
         self._keep_frames()
         Drawings(self.components, self.path, self.mesh_dirs, self.report).draw(self.mobods)
         keep_wraps(self)
         read_shapes(self)
-        for item in self._members("ForceSet", _force_like):
+        for item in self._members("ForceSet", "Force", "Actuator", "Spring", "Muscle", "Ligament"):
             add_force(self, item)
         self._keep_the_rest()
         self.model.prepare = partial(_prepare, coordinates=self.coordinates, locked=locked, couplers=self.couplers)
         self.model.data["coordinates"] = {one.name: one for one in self.coordinates}
         return self.model
 
-    def _members(self, group: str, belongs: object) -> list[Item]:
+    def _members(self, group: str, *endings: str) -> list[Item]:
         """The objects of a set, and those of its kind among the model's components."""
-        loose = [item for item in self.document.objects("components") if callable(belongs) and belongs(item.tag)]
+        loose = [item for item in self.document.objects("components") if item.tag.endswith(endings)]
         return loose + self.document.objects(group)
 
     def _tree(self) -> Tree:
@@ -108,7 +108,7 @@ class Builder(Building):
             else:
                 mobod = self._join(link.item, site)
             if mobilizer.copy:
-                weld = free_name(model, f"{name}_weld")
+                weld = free_name(f"{name}_weld", model.constraints)
                 model.constraints[weld] = constraint.Weld(self.mobods[id(item)], Transform(), mobod, Transform(), name=weld)
                 self.report.append(
                     (link.item or item).note(
@@ -164,7 +164,7 @@ class Builder(Building):
     def _weld_loop(self, link: Link) -> None:
         assert link.item is not None
         X_P, X_C = self.places[id(link.item)]
-        name = free_name(self.model, f"{link.item.name}_Loop")
+        name = free_name(f"{link.item.name}_Loop", self.model.constraints)
         one, other = self.mobods[id(link.parent.item)], self.mobods[id(link.child.item)]
         self.model.constraints[name] = constraint.Weld(one, X_P, other, X_C, name=name)
 
@@ -239,14 +239,6 @@ class Builder(Building):
 
 def _name(link: Link) -> str:
     return "" if link.item is None else link.item.name
-
-
-def _constraint_like(tag: str) -> bool:
-    return tag.endswith("Constraint")
-
-
-def _force_like(tag: str) -> bool:
-    return tag.endswith(("Force", "Actuator", "Spring", "Muscle", "Ligament"))
 
 
 def _prepare(

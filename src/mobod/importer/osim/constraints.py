@@ -30,7 +30,7 @@ def add_constraint(build: Building, item: Item) -> None:
             "constraints of kinds that are not known",
         )
         return
-    name = free_name(build.model, build.components.name_of(item))
+    name = free_name(build.components.name_of(item), build.model.constraints)
     disabled = not item.flag("isEnforced", True)
     try:
         for number, made in enumerate(maker(build, item, name, disabled)):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,20 +113,20 @@ def _num_u(one: Coordinate) -> int:
 
 def _hold(model: Model, one: Coordinate, by_constraint: bool) -> None:
     if by_constraint:
-        name = free_name(model, f"{one.name}_lock")
+        name = free_name(f"{one.name}_lock", model.constraints)
         model.constraints[name] = constraint.ConstantCoordinate(one.mobod, one.which, one.default_value, name=name)
     if one.function is not None:
-        name = free_name(model, f"{one.name}_motion")
+        name = free_name(f"{one.name}_motion", model.constraints)
         is_idle = one.locked or not one.prescribed
         model.constraints[name] = constraint.PrescribedMotion(
             model.matter, one.function, one.mobod, one.which, disabled_by_default=is_idle, name=name
         )
 
 
-def free_name(model: Model, name: str) -> str:
-    """The name, or the first of name_1, name_2, ... that no constraint of the model has."""
+def free_name(name: str, *taken: Container[str]) -> str:
+    """A name that is not taken: with a number behind it where it is, as OpenSim numbers them."""
     number, free = 0, name
-    while free in model.constraints:
+    while any(free in names for names in taken):
         number += 1
         free = f"{name}_{number}"
     return free

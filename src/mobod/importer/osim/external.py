@@ -15,6 +15,7 @@ from ...value import Transform
 from ...value.checks import suggest
 from ..external_loads import ExternalForce, read_external_loads
 from ..model import Model
+from .coordinates import free_name
 from .elements.pushes import PrescribedForce
 
 
@@ -46,11 +47,7 @@ def _add(model: Model, load: ExternalForce, path: str) -> PrescribedForce:
     force_in = _body(model, load, load.force_in, path), Transform()
     point_in = (body if load.point is None else _body(model, load, load.point_in, path)), Transform()
     functions = [one for values in (load.force, load.point, load.torque) for one in _functions(load.time, values)]
-    taken = {one.name for one in model.forces.elements}
-    name, number = load.name, 0
-    while name in taken:
-        number += 1
-        name = f"{load.name}_{number}"
+    name = free_name(load.name, {one.name for one in model.forces.elements})
     return PrescribedForce(model.forces, body, functions, force_in, point_in, name=name)
 
 

@@ -18,6 +18,7 @@ from ...value import Rotation, Transform
 from .building import Building
 from .constraints import coordinate_place, tell_of_offsets
 from .contact import listed_surfaces, smooth_sphere
+from .coordinates import free_name
 from .document import Item
 from .elements import bushing, foot_ground, of_coordinate, paths, pulls, pushes
 from .functions import make_function
@@ -35,7 +36,8 @@ Made = Callable[..., Force]
 def add_force(build: Building, item: Item) -> None:
     """Make what an element describes: forces of the model, or data and a line of the report."""
     item.is_read = True
-    name = _free_name(build, build.components.name_of(item))
+    taken = {one.name for one in build.model.forces.elements}
+    name = free_name(build.components.name_of(item), taken, build.model.muscles)
     if item.tag.endswith(MUSCLES) or item.tag in ACTUATORS:
         build.model.data.setdefault("actuators in order", []).append(name)
     if item.tag.endswith(MUSCLES) or item.tag in OTHER_MUSCLES:
@@ -66,15 +68,6 @@ def add_force(build: Building, item: Item) -> None:
     low, high = item.number("min_control", -math.inf), item.number("max_control", math.inf)
     if low <= high and (low > -_UNBOUNDED or high < _UNBOUNDED):
         build.model.data.setdefault("control ranges", {})[name] = low, high
-
-
-def _free_name(build: Building, name: str) -> str:
-    taken = {one.name for one in build.model.forces.elements}
-    number, free = 0, name
-    while free in taken or free in build.model.muscles:
-        number += 1
-        free = f"{name}_{number}"
-    return free
 
 
 def _made(build: Building, kind: Made, *arguments: Any, **options: Any) -> Made:

@@ -35,13 +35,9 @@ def make_function(item: Item) -> Function:
         raise ModelError(message if message.startswith(item.path) else f"{item.where}: {message}") from None
 
 
-def _constant(item: Item) -> Function:
-    return function.Constant(item.number("value", 0.0), 0)
-
-
-def _linear(item: Item) -> Function:
-    coefficients = item.many("coefficients")
-    return function.Linear(coefficients if len(coefficients) else [1.0, 0.0])
+def _coefficients(item: Item, usual: list[float]) -> Any:
+    found = item.many("coefficients")
+    return found if len(found) else usual
 
 
 def _points(item: Item, least: int) -> tuple[np.ndarray, np.ndarray]:
@@ -51,10 +47,6 @@ def _points(item: Item, least: int) -> tuple[np.ndarray, np.ndarray]:
     return x, y
 
 
-def _simm_spline(item: Item) -> Function:
-    return function.SimmSpline(*_points(item, 2))
-
-
 def _gcv_spline(item: Item) -> Function:
     half_order = round(item.number("half_order", 3.0)) or 3
     item.find("weights")  # which OpenSim writes and never reads
@@ -62,19 +54,6 @@ def _gcv_spline(item: Item) -> Function:
     variance = item.number("error_variance", 0.0)
     item.find("coefficients")  # those of the spline that the points make
     return function.GCVSpline(2 * half_order - 1, x, y, variance)
-
-
-def _piecewise_linear(item: Item) -> Function:
-    return function.PiecewiseLinear(*_points(item, 2))
-
-
-def _piecewise_constant(item: Item) -> Function:
-    return function.PiecewiseConstant(*_points(item, 1))
-
-
-def _polynomial(item: Item) -> Function:
-    coefficients = item.many("coefficients")
-    return function.Polynomial(coefficients if len(coefficients) else [0.0])
 
 
 def _step(item: Item) -> Function:
@@ -88,10 +67,6 @@ def _sine(item: Item) -> Function:
     if offset == 0.0:
         return function.Sinusoid(*wave)
     return function.Expression(f"{offset!r} + {wave[0]!r} * sin({wave[1]!r} * x + {wave[2]!r})", ["x"])
-
-
-def _expression(item: Item) -> Function:
-    return function.Expression(item.text("expression", "0"), item.word_list("variables"))
 
 
 def _multivariate(item: Item) -> Function:
@@ -121,18 +96,18 @@ def scaled(one: Function, scale: float) -> Function:
 
 #: What each kind of element becomes.
 FUNCTIONS: dict[str, Callable[[Item], Function]] = {
-    "Constant": _constant,
-    "LinearFunction": _linear,
-    "SimmSpline": _simm_spline,
+    "Constant": lambda item: function.Constant(item.number("value", 0.0), 0),
+    "LinearFunction": lambda item: function.Linear(_coefficients(item, [1.0, 0.0])),
+    "SimmSpline": lambda item: function.SimmSpline(*_points(item, 2)),
     "GCVSpline": _gcv_spline,
-    "PiecewiseLinearFunction": _piecewise_linear,
-    "PiecewiseConstantFunction": _piecewise_constant,
-    "PolynomialFunction": _polynomial,
+    "PiecewiseLinearFunction": lambda item: function.PiecewiseLinear(*_points(item, 2)),
+    "PiecewiseConstantFunction": lambda item: function.PiecewiseConstant(*_points(item, 1)),
+    "PolynomialFunction": lambda item: function.Polynomial(_coefficients(item, [0.0])),
     "MultivariatePolynomialFunction": _multivariate,
     "StepFunction": _step,
     "Sine": _sine,
     "MultiplierFunction": _multiplier,
-    "ExpressionBasedFunction": _expression,
+    "ExpressionBasedFunction": lambda item: function.Expression(item.text("expression", "0"), item.word_list("variables")),
 }
 
 
