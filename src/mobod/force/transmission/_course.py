@@ -105,11 +105,15 @@ class WrappingCourse(Course):
         As `_stops` and `_rounds` say.
     """
 
+    # `pack` is written beside each routine that it is for: one that is inherited may be another's (`holds_for`)
     routine = _over_surfaces()
 
     def get_argument_size(self) -> int:
         """Size of its scratch."""
         return number_of_rows(self._integers[0], self._integers[1])
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return self._integers, self._numbers
 
 
 class TautCourse(WrappingCourse):
@@ -128,6 +132,9 @@ class TautCourse(WrappingCourse):
         n, m = self._integers[:2]
         return WIDE * (first_of_taut(n, m) + m) + 1
 
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return self._integers, self._numbers
+
 
 class FunctionCourse(Course):
     """Where a path whose length is a function of coordinates would go: nowhere.
@@ -143,3 +150,6 @@ class FunctionCourse(Course):
     def get_argument_size(self) -> int:
         """Size of its scratch."""
         return STOPS + self._integers[HEAD]
+
+    def pack(self) -> tuple[Sequence[int], Sequence[float]]:
+        return self._integers, self._numbers
