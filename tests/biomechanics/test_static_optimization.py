@@ -5,7 +5,7 @@ from importlib.resources import files
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import LinearConstraint, minimize
+from scipy.optimize import LinearConstraint, lsq_linear, minimize
 
 import mobod as mb
 from mobod.biomechanics._dual_newton import solve
@@ -69,6 +69,27 @@ def test_a_frame_whose_first_problems_are_too_stiff_is_not_given_up(rng):
         )  # fmt: skip
         if np.abs(A[k] @ found.x - b[k]).max() < 1e-9:
             assert (a[k] ** 10).sum() <= (found.x**10).sum() * (1.0 + 1e-3) + 1e-12
+
+
+def test_weak_reserves_of_light_bodies_take_what_muscles_at_their_bounds_leave(rng):
+    """Accelerations of a chain whose last body is a thousandth of the first, by muscles 3,000 times as strong as reserves."""
+    m, n = 6, 14
+    B = np.eye(m) - np.eye(m, k=-1)
+    inverse = B.T @ np.diag(np.logspace(0.0, 3.0, m)) @ B
+    for _ in range(20):
+        arms = 3000.0 * rng.normal(size=(m, n)) * (rng.random((m, n)) < 0.5)
+        arms[-1] = 0.0
+        A = inverse @ np.concatenate([arms, np.eye(m)], axis=1)
+        low = np.append(rng.uniform(0.05, 0.6, n), np.full(m, -np.inf))
+        high = np.append(low[:n] + rng.uniform(0.05, 0.3, n), np.full(m, np.inf))
+        b = inverse @ (arms @ (low[:n] + rng.uniform(-0.3, 0.3, n)) + rng.normal(size=m))
+        a, missing = solve(A[None], b[None], low, high, np.ones(m + n), 2.0)
+        assert np.abs(missing).max() < 1e-7 * np.abs(b).max()
+        found = lsq_linear(
+            np.concatenate([arms, np.eye(n)]), np.concatenate([np.linalg.solve(inverse, b), np.zeros(n)]), (low[:n], high[:n]),
+            method="bvls", tol=1e-15,
+        )  # fmt: skip
+        assert_allclose(a[0, :n], found.x, atol=1e-6)  # the same sum, the reserves being what is left
 
 
 @pytest.mark.parametrize("p", [1.5, 2.0, 3.0, 6.0])

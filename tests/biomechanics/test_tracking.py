@@ -164,6 +164,29 @@ def test_first_forces_are_those_of_inverse_dynamics(leg, swing):
     assert all(np.abs(found.errors[name]).max() < 1e-5 for name in found.errors.labels)
 
 
+def test_residuals_are_averaged_from_the_row_before_on(folder):
+    """As OpenSim's tool does it: from the last row not after the start to the last one not after the end."""
+    given = {"actuators": folder / "motors.xml", "start": 0.1, "end": 0.102}
+    ours, rows = (
+        mb.reduce_residuals(LEG, folder / "swing.sto", adjust_start=first, adjust_end=last, **given).before
+        for first, last in ((0.108, 0.125), (0.1, 0.12))
+    )
+    assert ours == rows and ours["MZ"] != 0.0
+    setup = pathlib.Path(write_setup(folder, "RRATool", "unnamed", 0.102))
+    setup.write_text(setup.read_text().replace("unnamed.osim", ""))
+    assert main(["rra", str(setup), "--quiet"]) == 0 and (folder / "adjusted_model.osim").exists()  # OpenSim's name for it
+
+
+def test_a_last_row_that_comes_twice_counts_once(leg, swing):
+    """As in files of OpenSim's tools, with times a rounding apart: accelerations were 1e6 and more through splines of both."""
+    motors = mb.biomechanics.add_reserves(mb.biomechanics.remove_muscles(leg), 100.0)
+    twice = {label: np.append(swing[label], swing[label][-1] * (1.0 + 1e-13)) for label in swing.labels}
+    table = mb.Table(np.append(swing.time, swing.time[-1] + 3e-14), twice)
+    found, usual = (mb.inverse_dynamics(motors, one) for one in (table, swing))
+    assert len(found.time) == len(swing)
+    assert_allclose(found.forces["hip_flexion_r_moment"], usual.forces["hip_flexion_r_moment"], rtol=1e-6)
+
+
 def test_excitations_follow_the_motion(leg, swing):
     """Coordinates stay near, excitations within their bounds, and muscles do what reserves cost too much for."""
     found = mb.computed_muscle_control(leg, swing, start=0.1, end=0.15, reserve=5.0)

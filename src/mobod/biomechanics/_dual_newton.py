@@ -13,12 +13,16 @@ and Wright 2006, Numerical Optimization, 18.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..algebra.arrays import Array
 
 #: Steps of Newton's method, halvings of one, and problems in a sequence.
 STEPS, HALVINGS, PROBLEMS = 200, 40, 200
+#: Steps after which a frame starts again by orthonormal rows, and those of its searches along a step.
+PLAIN, GROWTHS, BISECTIONS = 30, 30, 60
 #: What counts as zero: of the gradient, and of the change of a; what makes the matrix definite.
 DONE, STILL, REGULAR = 1e-10, 1e-9, 1e-13
 #: Multipliers beyond which the dual function grows without end.
@@ -33,12 +37,39 @@ def solve(A: Array, b: Array, low: Array, high: Array, weights: Array, p: float)
     scale[scale < 1e-9] = 1.0  # what nothing acts on
     A, b = A / scale[:, :, None], b / scale
     whole = np.broadcast_to(2.0 * weights, (len(A), len(weights)))
-    a, y = _by_dual(A, b, low, high, whole, np.zeros_like(whole), np.zeros_like(b))
+    a, y = _by_dual(A, b, low, high, whole, np.zeros_like(whole), np.zeros_like(b), steps=PLAIN)
+    off = _unsolved(A, b, a)
+    if len(off):
+        found, multipliers = _orthonormal(A[off], b[off], low, high, whole[off])
+        none = np.isin(np.arange(len(off)), _unsolved(A[off], b[off], found, 1e3 * DONE))
+        a[off[~none]], y[off[~none]] = found[~none], multipliers[~none]
+        off = off[none]  # where nothing is a solution, what is missing stays where it is missing most
+        a[off], y[off] = _by_dual(A[off], b[off], low, high, whole[off], np.zeros_like(whole[off]), y[off])
     if p < 2.0:
         a, _ = _by_dual(A, b, low, high, 0.5 * p * whole, np.zeros_like(whole), y, p)
     elif p > 2.0:
         a = _sequence(A, b, low, high, weights, p, a, y)
     return a, scale * (b - _times(A, a))
+
+
+def _unsolved(A: Array, b: Array, a: Array, bound: float = DONE) -> Array:
+    """The frames whose equations are not met."""
+    missing = np.abs(b - _times(A, a)).max(axis=1, initial=0.0)
+    return np.flatnonzero(missing > bound * (1.0 + np.abs(b).max(axis=1, initial=0.0)))
+
+
+def _orthonormal(A: Array, b: Array, low: Array, high: Array, h: Array) -> tuple[Array, Array]:
+    """As `_by_dual`, of squares, by combinations of the equations whose rows are nearly orthonormal, and steps of best length.
+
+    Where reserves are weak, bodies at the ends of limbs light, and most muscles at their bounds, the dual function has a ridge
+    with corners along which halved steps hardly move. With A A^T = L L^T the rows are those of L^-1 A.
+    """
+    G = np.matmul(A, A.transpose(0, 2, 1))
+    G += 1e-12 * (1.0 + np.einsum("tmm->t", G))[:, None, None] * np.eye(G.shape[1])
+    L = np.linalg.cholesky(G)
+    rows, aims = np.linalg.solve(L, A), np.linalg.solve(L, b[:, :, None])[:, :, 0]
+    a, y = _by_dual(rows, aims, low, high, h, np.zeros_like(h), np.zeros_like(b), shortened=_best)
+    return a, np.linalg.solve(L.transpose(0, 2, 1), y[:, :, None])[:, :, 0]
 
 
 def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: float, a: Array, y: Array) -> Array:
@@ -74,13 +105,17 @@ def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: fl
     return a
 
 
-def _by_dual(A: Array, b: Array, low: Array, high: Array, h: Array, c: Array, y: Array, p: float = 2.0) -> tuple[Array, Array]:
+def _by_dual(
+    A: Array, b: Array, low: Array, high: Array, h: Array, c: Array, y: Array, p: float = 2.0, *,
+    steps: int = STEPS, shortened: Callable[..., Array] | None = None,
+) -> tuple[Array, Array]:  # fmt: skip
     """The least sum of h |a|^p / p + c a (nt, n), p at most 2, and the multipliers, from *y* on."""
+    shortened = shortened or _shortened
     left = np.arange(len(b))
     rows: Array = A
     own: Array = h
     shift: Array = c
-    for _ in range(STEPS):
+    for _ in range(steps):
         a, slope = _minimizer(_turned(rows, y[left]), low, high, own, shift, p)
         gradient = b[left] - _times(rows, a)
         rising = np.abs(y[left]).max(axis=1, initial=0.0) < ENDLESS  # else there is no solution
@@ -95,7 +130,7 @@ def _by_dual(A: Array, b: Array, low: Array, high: Array, h: Array, c: Array, y:
         free = REGULAR * (1.0 + np.einsum("tmm->t", H)) + 1e-9 * np.abs(gradient).max(axis=1)
         H += free[:, None, None] * np.eye(b.shape[1])
         step = np.linalg.solve(H, gradient[:, :, None])[:, :, 0].astype(np.float64, copy=False)
-        y[left] += _shortened(rows, b[left], y[left], step, low, high, own, shift, p)
+        y[left] += shortened(rows, b[left], y[left], step, low, high, own, shift, p)
     a, _ = _minimizer(_turned(A, y), low, high, h, c, p)
     return a, y
 
@@ -136,3 +171,24 @@ def _shortened(rows: Array, b: Array, y: Array, step: Array, low: Array, high: A
         step[left] *= 0.5
         after = _dual(rows[left], b[left], y[left] + step[left], low, high, h[left], c[left], p)
     return step
+
+
+def _best(rows: Array, b: Array, y: Array, step: Array, low: Array, high: Array, h: Array, c: Array, p: float) -> Array:
+    """Each frame's step with the length at which the dual function of squares, concave, is largest: its slope is zero there."""
+    g, d, rise = _turned(rows, y), _turned(rows, step), (step * b).sum(axis=1)
+
+    def slope(t: Array) -> Array:
+        return np.asarray(rise - (d * np.clip((g + t[:, None] * d - c) / h, low, high)).sum(axis=1))
+
+    below, above = np.zeros(len(y)), np.ones(len(y))
+    full = np.abs(slope(above)) <= 1e-9 * np.abs(slope(below))
+    for _ in range(GROWTHS):
+        rises = slope(above) > 0.0
+        if not rises.any():
+            break
+        below, above = np.where(rises, above, below), np.where(rises, 4.0 * above, above)
+    for _ in range(BISECTIONS):
+        middle = 0.5 * (below + above)
+        rises = slope(middle) > 0.0
+        below, above = np.where(rises, middle, below), np.where(rises, above, middle)
+    return step * np.where(full, 1.0, 0.5 * (below + above))[:, None]

@@ -164,4 +164,11 @@ def rows_of(model: Model, state: State, given: Any) -> tuple[Array, Array, list[
         raise ValueError("the coordinates have gaps; fill them first: table.with_gaps_filled()")
     missing = [name for name in model.coordinates if name not in found]
     notes = [f"{len(missing)} coordinates are not in the file and keep their default: {', '.join(missing)}."] if missing else []
-    return given.time, q, [*said, *notes]
+    apart = _apart(given.time)
+    return given.time[apart], q[apart], [*said, *notes]
+
+
+def _apart(time: Array) -> Array:
+    """Which rows stay: of two at nearly one time, as OpenSim's tools write where a run ends, the later; no spline has both."""
+    steps = np.diff(time)
+    return np.append(steps > 1e-6 * np.median(steps), True) if len(steps) > 1 else np.full(len(time), True)

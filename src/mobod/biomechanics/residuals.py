@@ -231,7 +231,8 @@ def reduce_residuals(
 def _means(tracker: Tracker, start: float, end: float) -> dict[str, float]:
     """Means of the residuals that make the motion as it is, over its times."""
     motion, at, names = tracker.wanted.rows, tracker.moved, tracker.names
-    rows = np.flatnonzero((motion.time >= start - 1e-9) & (motion.time <= end + 1e-9))
+    first, last = (int(np.searchsorted(motion.time, t + 1e-9)) - 1 for t in (start, end))  # as OpenSim: the rows before
+    rows = np.arange(max(first, 0), last + 1)
     found = np.zeros((len(rows), len(names)))
     for k, i in enumerate(rows.tolist()):
         at.time, at.q, at.u = float(motion.time[i]), motion.q[i], motion.u[i]

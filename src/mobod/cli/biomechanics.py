@@ -428,7 +428,7 @@ def run_rra(options: argparse.Namespace) -> None:
     )  # fmt: skip
     _speaker(options)(found.summarize())
     _save_tracking(options, setup, found)
-    named = None if setup.output_model is None else options.setup.parent / setup.output_model
+    named = options.setup.parent / (setup.output_model or "adjusted_model.osim")  # as OpenSim calls it unless told
     output = options.output or (named if setup.body else None)
     if output is not None:
         write_osim(output, found.adjusted)

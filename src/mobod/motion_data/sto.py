@@ -149,7 +149,12 @@ def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
         end = text.find("\n", at)
         if end < 0:
             raise ValueError(f"{path}, line {line + 1}: the labels of the columns are missing after endheader")
-        if text[at:end].strip():
+        row = text[at:end].strip().lower()
+        beyond = text.find("\n", end + 1)
+        if row == "time" and text[end + 1 : max(beyond, end + 1)].strip().lower() in ("endheader", "header"):
+            at, line = beyond + 1, line + 2  # OpenSim's CMC and RRA begin files of states with a header of no columns
+            continue
+        if row:
             return header, at, end + 1
         at, line = end + 1, line + 1
 
