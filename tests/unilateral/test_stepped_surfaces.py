@@ -189,6 +189,22 @@ def test_a_box_sticks_below_the_angle_of_friction_and_slides_above(rigid):
             assert end.q[6] == pytest.approx(start.q[6], abs=1e-6)  # friction does not lift what slides
 
 
+def test_steps_that_errors_choose_are_those_of_python(monkeypatch):
+    """Surfaces that come near limit both: Python's steps went on regardless, and q was off by 1e-3."""
+    things = [(CUBE, 1.0, 3 * (0.02 / 3,), (0.5 * i, 0, 0.1 + 0.01 * i)) for i in range(3)]
+    system, state, _ = surfaces(things)
+
+    def run():
+        integrator = mb.integrator.TimeStepping(system, accuracy=1e-3)
+        return mb.simulate(system, state, 0.1, report_interval=0.02, integrator=integrator)
+
+    expected = run()
+    monkeypatch.setattr(mb.integrator.TimeStepping, "_steps_in_kernels", lambda self, state: False)
+    found = run()
+    assert found.statistics["steps_taken"] == expected.statistics["steps_taken"]
+    np.testing.assert_allclose(found.q, expected.q, rtol=0, atol=1e-6)
+
+
 def test_friction_that_jams_is_named_at_once(monkeypatch):
     """Two corners push each other apart sideways with a friction of ten thousand: looking for impulses took 42 s."""
     for mu in (100.0, 1e4):

@@ -52,38 +52,29 @@ def _sample_run(memory: Any, s: int, at: int, after: int) -> Any:
     return int(min(first, memory[s, after + _OLDEST])), int(max(end, memory[s, after + _END]))
 
 
+@generic
+def _move_rings(model: Any, lane: int, memory: Any, s: int, put: bool) -> None:
+    """Copy the samples of state *s* to a lane, or to a record of one state; or *put* them into its row: it has their counts."""
+    base = _first_of_rings(model)
+    for ring in range(0, model.measure_rings_size, _RING):
+        counts, row = model.measure_rings[ring], model.measure_rings[ring + 1]
+        capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
+        at = model.control_size + counts
+        first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
+        k = first % capacity  # once a ring: dividing takes as long as copying a sample
+        for _ in range(first, end):
+            place = row + width * k
+            k = k + 1 if k + 1 < capacity else 0
+            for c in range(width):
+                if put:
+                    memory[s, base + place + c] = load_lane(model.measure_history, place + c, 0, lane)
+                else:
+                    store_lane(model.measure_history, place + c, 0, lane, memory[s, base + place + c])
+
+
 @apart
 def _take_rings(model: Any, lane: int, memory: Any, s: int) -> None:
-    """Copy the samples of state *s* to a lane, or to a record of one state."""
-    base = _first_of_rings(model)
-    for ring in range(0, model.measure_rings_size, _RING):
-        counts, row = model.measure_rings[ring], model.measure_rings[ring + 1]
-        capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
-        at = model.control_size + counts
-        first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
-        k = first % capacity  # once a ring: dividing takes as long as copying a sample
-        for _ in range(first, end):
-            place = row + width * k
-            k = k + 1 if k + 1 < capacity else 0
-            for c in range(width):
-                store_lane(model.measure_history, place + c, 0, lane, memory[s, base + place + c])
-
-
-@generic
-def _put_rings(model: Any, lane: int, memory: Any, s: int) -> None:
-    """Copy the samples of a lane, or of a record of one state, to state *s*; its row has their counts already."""
-    base = _first_of_rings(model)
-    for ring in range(0, model.measure_rings_size, _RING):
-        counts, row = model.measure_rings[ring], model.measure_rings[ring + 1]
-        capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
-        at = model.control_size + counts
-        first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
-        k = first % capacity  # once a ring: dividing takes as long as copying a sample
-        for _ in range(first, end):
-            place = row + width * k
-            k = k + 1 if k + 1 < capacity else 0
-            for c in range(width):
-                memory[s, base + place + c] = load_lane(model.measure_history, place + c, 0, lane)
+    _move_rings(model, lane, memory, s, False)
 
 
 @generic
@@ -140,7 +131,7 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
             memory[s, at + _COLUMNS * row + c] = load_lane(model.bristle_memory, row, c, lane)
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
-    _put_rings(model, lane, memory, s)
+    _move_rings(model, lane, memory, s, True)
 
 
 @generic

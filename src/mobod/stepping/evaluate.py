@@ -21,7 +21,7 @@ from ..mobilizer.access import put4, vector4
 from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import ARTICULATED, FORCES, KEPT_FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
 from ..system.in_python import BEGINS, ENDS
-from ..tree import measures, momentum, project as projection_steps, sampling
+from ..tree import measures, momentum, project as projection_steps
 from ..tree.realize import nothing_of
 from . import record as rk
 
@@ -219,18 +219,6 @@ def begin_step(model: Any, plan: Any, time: float) -> None:
     measures.apply(model)
     if model.bristle_rows > 0:
         begin_bristles(model)
-
-
-@generic
-def next_sample(model: Any) -> float:
-    """When a controller is to be sampled next."""
-    return sampling.next_sample(model)
-
-
-@generic
-def sample(model: Any, time: float) -> int:
-    """Sample the controllers that are due at *time*, where the record is realized; 0 where that went well."""
-    return sampling.sample_due(model, time)
 
 
 @generic

@@ -14,6 +14,7 @@ from ..algebra.record import attach
 from ..algebra.scalar import load
 from ..compiling import Kernel, compiled, generic
 from ..state.validity import ARTICULATED, KINEMATICS
+from ..tree import sampling
 from . import record as rk
 from .attempts import attempts_of
 from .controller import COLLAPSE_RATIO
@@ -26,10 +27,8 @@ from .evaluate import (
     evaluate,
     evaluate_rest,
     finish_step,
-    next_sample,
     prescribe,
     project,
-    sample,
     settle_between,
 )
 from .method import runge_kutta
@@ -53,7 +52,7 @@ def take_samples(model: Any, run: Any, realized: bool) -> int:
     control, counts = run.control, run.plan
     if not realized:  # reports, or events, have moved the record
         return_to_begin(model, run)
-    if sample(model, control[rk.TIME]) != 0:
+    if sampling.sample_due(model, control[rk.TIME]) != 0:
         return rk.NOT_SAMPLED
     counts[rk.EVALUATIONS] += 1
     if evaluate_rest(model, counts, KINEMATICS | ARTICULATED) != 0:
@@ -163,13 +162,13 @@ def _beginning(method: Method) -> Callable[..., int]:
     def begin(model: Any, run: Any, report_time: float, realized: bool) -> int:
         """Sample what is due where a step begins, and choose its size."""
         control, counts = run.control, run.plan
-        time, sample_time = control[rk.TIME], next_sample(model)
+        time, sample_time = control[rk.TIME], sampling.next_sample(model)
         if sample_time <= time:
             status = take_samples(model, run, realized)
             if status != rk.REACHED:
                 return status
             sampled(model, run)
-            sample_time = next_sample(model)
+            sample_time = sampling.next_sample(model)
             realized = from_realized
         unlimited = counts[rk.LIMITER] != 0 and control[rk.PERMITTED_STEP] < 0.0
         if not realized and (unlimited or from_realized):  # reports, or events, have moved the record

@@ -85,7 +85,7 @@ def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
 
 
 @generic
-def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
+def begin_fresh(model: Any, single: Any, crew: Any) -> bool:
     """The runs of FRESH lanes begin; whether one of them has ended there."""
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     plan, settings, control, any_free = run.plan, run.settings, run.control, False
@@ -110,8 +110,6 @@ def begin_fresh(model: Any, single: Any, crew: Any, data: Any) -> bool:
             elif marks[FRESH, 0, lane] < 2.0 and is_near_event(model, crew.watched, n, crew.seen, run.work, lane):
                 leave(lanes, lane, at.SUSPECT, False)
                 any_free = True
-    if any_free:
-        retire(model, crew, data)
     if plan[TERMINATOR] != 0:
         crew.queue[at.REALIZED] = 0
         set_row(model, run.work, Y, load(control, TIME, 0))
@@ -148,13 +146,11 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
         elif reports == 0 and control[TIME, 0, lane] >= end and not control[EVENT, 0, lane] <= control[TIME, 0, lane]:
             leave(lanes, lane, rk.REACHED, False)
             any_free = True
-    if any_free:
-        retire(model, crew, data)
     return any_free
 
 
 @generic
-def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
+def end_at_halts(model: Any, crew: Any) -> bool:
     """End the runs that a function has ended within the last step; whether there were such."""
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     control, any_halt = run.control, False
@@ -169,24 +165,22 @@ def end_at_halts(model: Any, crew: Any, data: Any) -> bool:
         for lane in range(8):
             if marks[DUE, 0, lane] > 0.0:
                 leave(lanes, lane, TERMINATED, True)
-        retire(model, crew, data)
     return any_halt
 
 
 @generic
-def call(model: Any, crew: Any, data: Any) -> bool:
-    """Leave states that are where Python is called in their rows; whether there are such."""
+def call(model: Any, crew: Any) -> bool:
+    """Leave states that are where Python is called; whether there are such."""
     if not find_called(model, crew):
         return False
     for lane in range(8):
         if crew.marks[DUE, 0, lane] > 0.0:
             leave(crew.lanes, lane, at.CALLED, True)
-    retire(model, crew, data)
     return True
 
 
 @generic
-def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
+def take_samples(model: Any, single: Any, crew: Any) -> bool:
     """Sample the controllers that are due; whether a run ends by that."""
     marks, any_free = crew.marks, False
     if sample(model, single, crew.run, crew.lanes, marks, crew.own, crew.own_of_single):
@@ -195,8 +189,6 @@ def take_samples(model: Any, single: Any, crew: Any, data: Any) -> bool:
             if marks[DUE, 0, lane] < 0.0:
                 leave(crew.lanes, lane, int(1.0 - marks[DUE, 0, lane]), False)
                 any_free = True
-    if any_free:
-        retire(model, crew, data)
     return any_free
 
 
@@ -276,8 +268,8 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
 
 
 @generic
-def settle(model: Any, crew: Any, data: Any, controlled: bool) -> None:
-    """Attempts become steps, or are refused."""
+def settle(model: Any, crew: Any, controlled: bool) -> bool:
+    """Attempts become steps, or are refused; whether runs end by that."""
     run, lanes, control, any_free = crew.run, crew.lanes, crew.run.control, False
     for lane in range(8):
         if lanes[STATE, lane] < 0:
@@ -300,8 +292,15 @@ def settle(model: Any, crew: Any, data: Any, controlled: bool) -> None:
         if lanes[at.LEAVES, lane] > 0:
             undo_beginning(model, lane, crew.kept)
             any_free = True
-    if any_free:
+    return any_free
+
+
+@generic
+def free(model: Any, crew: Any, data: Any, any_leaves: bool) -> bool:
+    """Free lanes whose runs have ended, if *any_leaves*; whether there are such."""
+    if any_leaves:
         retire(model, crew, data)
+    return any_leaves
 
 
 @compiled
@@ -323,18 +322,17 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
                 return at.FINISHED
             queue[at.NEXT] = queue[at.STOP] = queue[at.ENDED] = 0
             continue
-        any_free = any_fresh and begin_fresh(model, single, crew, data)
-        if crew.watched.shape[0] > 0 and find_events(model, crew):
-            retire(model, crew, data)
-            any_free = True
-        any_free = end_runs(model, crew, data) or any_free
+        any_free = free(model, crew, data, any_fresh and begin_fresh(model, single, crew))
+        if crew.watched.shape[0] > 0:
+            any_free = free(model, crew, data, find_events(model, crew)) or any_free
+        any_free = free(model, crew, data, end_runs(model, crew, data)) or any_free
         if crew.run.plan[TERMINATOR] != 0:
-            any_free = end_at_halts(model, crew, data) or any_free
-        if data.onward.shape[0] > 0 and call(model, crew, data):
+            any_free = free(model, crew, data, end_at_halts(model, crew)) or any_free
+        if data.onward.shape[0] > 0 and free(model, crew, data, call(model, crew)):
             leave_work(worker, chunks)
             return at.ASKS
         if model.num_controllers > 0 and not any_free:
-            any_free = take_samples(model, single, crew, data)
+            any_free = free(model, crew, data, take_samples(model, single, crew))
         if any_free:
             continue
         plan_steps(model, crew, data)
@@ -342,7 +340,7 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
         any_taken, realized = judge(model, crew.run, attempt(model, single, crew), controlled)
         if any_taken:
             finish(model, crew, realized)
-        settle(model, crew, data, controlled)
+        free(model, crew, data, settle(model, crew, controlled))
         if any_taken:
             limit_steps(model, crew.run, load(control, TAKEN, 0))
             if crew.run.plan[TERMINATOR] != 0:
