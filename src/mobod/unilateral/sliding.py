@@ -4,9 +4,9 @@ With N_0 the normal forces that there would be without it, and d_j the direction
 
     N = N_0 + K mu N,     K_ij = change of normal force i by a unit of friction at contact j, against d_j
 
-so that (1 - K mu) N = N_0. Where an eigenvalue of 1 - K mu is not positive, there is no answer or more than one: friction
-presses a contact together more than it takes to hold it, Painleve's paradox. Source: Glocker 2001, Set-Valued Force Laws, 8;
-Painleve 1895.
+so that (1 - K mu) N = N_0. K is found by giving each contact a friction of its own. Where an eigenvalue of 1 - K mu is not
+positive, there is no answer or more than one: friction presses a contact together more than it takes to hold it, Painleve's
+paradox. Source: Glocker 2001, Set-Valued Force Laws, 8; Painleve 1895.
 """
 
 from __future__ import annotations
@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.state import State
+from ..state.validity import ACCELERATIONS
 from . import _rows
 from .base import SLIDING, UnilateralContact
 
@@ -45,12 +47,9 @@ def add_friction(state: State) -> bool:
     contacts = [one for one in sliding_contacts(state) if not one.normal.is_disabled(state)]
     if not contacts:
         return False
-    matter, record, tree, k = state.system.get_matter_subsystem(), state.record, state.tree, len(contacts)
-    places, signs = matter.places_of_rows(state), np.array([one.get_sign_convention() for one in contacts])
-    first_row = tree.fields["first_row"]
-    normal = np.array([places[first_row[one.normal.index]] for one in contacts])
-    kernels_rows = matter.rows_in_use(state)
-    G = matter.explicit_g(state)[kernels_rows]
+    record, tree, k = state.record, state.tree, len(contacts)
+    signs = np.array([one.get_sign_convention() for one in contacts])
+    normal = tree.fields["first_row"][[one.normal.index for one in contacts]]
     J, gaps = np.zeros((3 * k, tree.nu)), np.zeros(k)
     which = np.array([one.rows_of().index for one in contacts], np.int64)
     _rows.find_rows(state.block, which, np.arange(0, 3 * k, 3, dtype=np.int64), J, gaps)
@@ -61,23 +60,32 @@ def add_friction(state: State) -> bool:
         speed = float(np.hypot(*slip))
         directions[i] = slip / speed if speed > 0.0 and slip @ given > 0.0 else given
         mu[i] = one.calc_effective_cof(state, 0.0, max(speed, 1e-300))
-    against = -(J.reshape(k, 3, -1)[:, 1:] * directions[:, :, None]).sum(1)  # generalized forces of unit friction, rows
-    Minv = matter.calc_m_inv(state)
-    MinvGT = Minv @ G.T
-    # multipliers change by (G M^-1 G^T)^+ G M^-1 f, and normal forces are minus these, by their sign
-    change = np.linalg.pinv(G @ MinvGT, rcond=1e-12, hermitian=True) @ (MinvGT.T @ against.T)
-    K = -signs[:, None] * change[normal]
+    wrenches = [_unit_friction(state, one, d) for one, d in zip(contacts, directions, strict=True)]
+    N_0 = -signs * record.multiplier[normal, 0]
+    K = np.zeros((k, k))
+    for j, (bodies, of_unit) in enumerate(wrenches):
+        size, before = max(abs(float(N_0[j])), 1.0), record.body_forces[bodies]
+        np.subtract.at(record.body_forces, bodies, size * of_unit)
+        state.valid &= ~ACCELERATIONS
+        state.system.compute(state, ACCELERATIONS)
+        K[:, j] = (-signs * record.multiplier[normal, 0] - N_0) / size
+        record.body_forces[bodies] = before
+    state.valid &= ~ACCELERATIONS
     A = np.eye(k) - K * mu
-    if np.linalg.eigvals(A).real.min() <= _LEAST:
+    if (A[0, 0] if k == 1 else np.linalg.eigvals(A).real.min()) <= _LEAST:
         raise ModelError(paradox(contacts, mu, state))
-    N = np.linalg.solve(A, -signs * record.multiplier[kernels_rows[normal], 0])
-    fields, wrenches = tree.fields, record.wrenches
-    for one, c, d, size in zip(contacts, which, directions, mu * N, strict=True):
-        first, n = int(fields["first_wrench"][c]), int(fields["num_constrained_bodies"][c])
-        for i, body in enumerate(one.rows_of().constrained_bodies):
-            for axis in range(2):
-                record.body_forces[body.index] -= size * d[axis] * wrenches[first + (1 + axis) * n + i]
+    N = np.linalg.solve(A, N_0)
+    for (bodies, of_unit), size in zip(wrenches, mu * N, strict=True):
+        np.subtract.at(record.body_forces, bodies, size * of_unit)
     return True
+
+
+def _unit_friction(state: State, contact: UnilateralContact, direction: Array) -> tuple[list[int], Array]:
+    """The bodies, and the wrenches on them ``(n, 6)`` along a direction of slip, of rows that are written."""
+    rows, fields = contact.rows_of(), state.tree.fields
+    first, n = int(fields["first_wrench"][rows.index]), int(fields["num_constrained_bodies"][rows.index])
+    along = state.record.wrenches[first + n : first + 3 * n].reshape(2, n, -1)
+    return [body.index for body in rows.constrained_bodies], direction[0] * along[0] + direction[1] * along[1]
 
 
 def paradox(contacts: list[Any], mu: Any, state: State) -> str:
