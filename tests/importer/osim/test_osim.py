@@ -510,6 +510,31 @@ def test_systems_are_pickled(load):
     assert again.matter.bodies["c"].name == "c"
 
 
+def test_limits_store_what_pushes_back(load):
+    """Within the transition and beyond it, at both ends: the force is minus the slope of the energy."""
+    loaded = load(CASES["forces"])
+    state = loaded.default_state()
+    for name, coordinate, places in (
+        ("limit", "b0", (-1.2, -0.3, 0.1, 0.5, 0.9)),
+        ("limit_tx", "a4", (-1.5, -0.6, -0.2, 0.1, 0.9)),
+    ):
+        limit, k = loaded.data["forces"][name], loaded.coordinates[coordinate]
+
+        def energy(x, limit=limit, k=k):
+            q = np.array(state.q)
+            q[k] = x
+            state.q = q
+            loaded.system.realize(state)
+            return limit.calc_potential_energy_contribution(state)
+
+        for x in places:
+            slope = (8.0 * (energy(x + 1e-3) - energy(x - 1e-3)) - energy(x + 2e-3) + energy(x - 2e-3)) / 12e-3
+            stored = energy(x)
+            force = limit.calc_force_contribution(state)[2][loaded.speeds[coordinate]]
+            assert force == pytest.approx(-slope, rel=1e-9, abs=1e-9)
+            assert (stored > 0.0) == (force != 0.0)
+
+
 @pytest.mark.long
 def test_forces_of_ensembles(load):
     """The lanes of every force are compiled for this: many seconds."""

@@ -7,7 +7,8 @@ With q the coordinate, u the speed of the same number, and f the force on that m
     formula     f(q, u)
     effort      f as a state says
 
-where S(x) = 6 x^5 - 15 x^4 + 10 x^3 between 0 and 1, 0 below and 1 above.
+where S(x) = 6 x^5 - 15 x^4 + 10 x^3 between 0 and 1, 0 below and 1 above. A limit stores k w^2 x^5 (2 - 5/2 x + 6/7 x^2) for
+x below 1, and k w^2 (x^2 / 2 - 1/7) beyond.
 """
 
 from __future__ import annotations
@@ -123,13 +124,30 @@ def add_limit(model: Any, integers: int, numbers: int) -> None:
 
 
 @generic
+def _stored(w: Any, beyond: Any) -> Any:
+    """The integral of S(y / w) y from 0 on, for a stiffness of 1."""
+    x = beyond / w
+    s = where(x > 0.0, where(x < 1.0, x, one(x)), zero(x))
+    more = where(x > 1.0, x, one(x))
+    return w * w * (s * s * s * s * s * (2.0 + s * (6.0 / 7.0 * s - 2.5)) + 0.5 * (more * more - 1.0))
+
+
+@generic
+def limit_energy(model: Any, integers: int, numbers: int) -> Any:
+    """Of the springs, whose stiffness depends on the coordinate alone."""
+    q, w = coordinate(model, integers)[0], number(model, numbers + 5)
+    above, below = q - number(model, numbers + 1), number(model, numbers + 3) - q
+    return number(model, numbers) * _stored(w, above) + number(model, numbers + 2) * _stored(w, below)
+
+
+@generic
 def limit_power(model: Any, integers: int, numbers: int) -> Any:
     """The power that the damping dissipates."""
     _, drag, u = _limit(model, integers, numbers)
     return drag * u
 
 
-limit = by_address(add_limit, None, limit_power)
+limit = by_address(add_limit, limit_energy, limit_power)
 
 
 class CoordinateLimit(OfCoordinate):
