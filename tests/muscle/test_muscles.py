@@ -227,6 +227,26 @@ def test_damping_has_no_part_where_tendon_force_is_a_variable():
     assert_allclose(own.getFiberForce(now) - damping, found.active_force + found.elastic_force, rtol=1e-9)
 
 
+@pytest.mark.parametrize("rigid", [False, True])
+def test_fibers_that_lie_almost_across_reach_from_end_to_end(rigid):
+    """Of DeGrooteFregly2016, whose pennation has no bound (89 degrees here): tendon and fiber add up to the path."""
+    settings = {"pennation_angle_at_optimal": 0.5, "ignore_tendon_compliance": rigid}
+    system, state, weight, (muscle,) = hanging(M.DeGrooteFregly2016, **settings)
+    if not rigid:
+        muscle.set_state_variable(state, "normalized_tendon_force", 0.0)
+    weight.set_length(state, 0.2008)
+    weight.set_rate(state, 0.1)
+    system.realize(state, mb.Stage.VELOCITY)
+    found = muscle.find_contraction(state)
+    assert 1.55 < muscle.get_pennation_angle(state) < 0.5 * math.pi
+    assert_allclose(found.fiber_length * found.cos_pennation, 0.0008, rtol=1e-9)
+    assert_allclose(found.fiber_length, math.hypot(0.0008, 0.1 * math.sin(0.5)), rtol=1e-12)
+    active, _ = muscle.calc_rigid_tendon_forces(0.2008, 0.1)
+    if rigid:
+        assert_allclose(found.tendon_force, found.cos_pennation * (found.active_force + found.elastic_force), rtol=1e-12)
+        assert_allclose(active * muscle.get_activation(state), found.active_force * found.cos_pennation, rtol=1e-9)
+
+
 def test_what_has_no_equilibrium_is_named_and_the_state_stays():
     system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, name="soleus")
     weight.set_length(state, 0.05)  # shorter than the slack tendon and the shortest fiber

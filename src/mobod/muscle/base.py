@@ -488,12 +488,18 @@ class Muscle(Force):
         return cls._with_rigid_tendons(n, lengths, speeds)
 
     @classmethod
+    def _behind(cls, pool: Any, along: Any) -> tuple[Any, Any]:
+        """Length and cos phi of a fiber that reaches *along* the line of a rigid tendon."""
+        own = pool.force_numbers[:, 0]
+        fiber = np.maximum(np.hypot(np.maximum(along, 0.0), own[HEIGHT]), cls._shortest(own))
+        return fiber, np.asarray(_fiber.cosine(pool, 0, fiber))
+
+    @classmethod
     def _with_rigid_tendons(cls, n: Array, lengths: Array, speeds: Array) -> tuple[Array, Array]:
         """Of numbers (numbers, 1), or of several muscles (numbers, 1, muscles, 1)."""
         pool, own = SimpleNamespace(force_numbers=n), n[:, 0]
         along = lengths - own[SLACK]
-        fiber = np.maximum(np.hypot(np.maximum(along, 0.0), own[HEIGHT]), cls._shortest(own))
-        cos = np.asarray(_fiber.cosine(pool, 0, fiber))
+        fiber, cos = cls._behind(pool, along)
         velocity = np.where(along > 0.0, speeds * cos, 0.0) / (own[_fiber.SPEED] * own[FIBER])
         normal, scale = fiber / own[FIBER], own[STRENGTH] * cos
         active = scale * cls.FUNCTIONS.active(pool, 0, normal) * cls.FUNCTIONS.by_velocity(pool, 0, velocity)

@@ -4,6 +4,7 @@ n = l / lopt, v = l' / (vmax lopt), f = tendon force / Fiso
 fal(n) = sum over i of b1 exp(-(m - b2)^2 / (2 (b3 + b4 m)^2)), m = (n - 1) / scale + 1
 fv(v)  = d1 asinh(d2 v + d3) + d4           fpe(n) = (exp(4 (n - 1) / e0) - k) / (exp(4) - k), k = exp(4 (0.2 - 1) / e0)
 fT(t)  = exp(kT (t - 1)) / 5 - 1/5, t = lT / lts, kT = ln 6 / eT
+cos phi = (path length - lT) / l, l^2 = (path length - lT)^2 + (lopt sin alpha0)^2: phi has no bound, as other kinds have one
 elastic   f is the variable: lT from fT's inverse, l from the path, fv = (f / cos phi - fpe) / (a fal), f' = fT'(t) lT' / lts
 rigid     lT = lts, l and l' from the path, T = Fiso (a fal fv + fpe + beta v) cos phi
 a' = ((g + 1/2) / (tau_a y) + (1/2 - g) y / tau_d) (e - a), g = tanh(b (e - a)) / 2, y = 1/2 + 3/2 a
@@ -18,6 +19,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from ..algebra.scalar import exp, load, log, one, sqrt, where, zero
 from ..compiling import generic
 from ..force.pools import number
@@ -26,7 +29,7 @@ from ..force.transmission.base import Transmission
 from ..state import parameters
 from ..value import checks
 from . import _fiber
-from ._fiber import FALL, FIBER, HEIGHT, OWN, RISE, SHORTEST, SLACK, SPEED, STRENGTH, STRETCHES, cosine, fiber_behind, larger
+from ._fiber import FALL, FIBER, HEIGHT, OWN, RISE, SLACK, SPEED, STRENGTH, STRETCHES, cosine
 from .base import Functions, Muscle
 
 #: Its own numbers.
@@ -110,18 +113,25 @@ def tendon_length(model: Any, x: int, force: Any) -> Any:
 
 
 @generic
+def fiber_of(model: Any, x: int, along: Any) -> tuple[Any, Any]:
+    """Length and cos phi of a fiber that reaches *along* the tendon's line, phi up to a right angle and beyond."""
+    height, least = number(model, x + HEIGHT), 1e-9 * number(model, x + FIBER)
+    square = along * along + height * height
+    l = sqrt(where(square > least * least, square, least * least + zero(square)))
+    cos = along / l
+    return l, where(cos * cos > 1e-18, cos, 1e-9 + zero(cos))  # where all else divides by it
+
+
+@generic
 def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any) -> Any:
     """See `base.Functions`."""
     strength, lopt, slack = number(model, x + STRENGTH), number(model, x + FIBER), number(model, x + SLACK)
-    fastest, height = number(model, x + SPEED) * lopt, number(model, x + HEIGHT)
+    fastest = number(model, x + SPEED) * lopt
     o = zero(length)
     if model.force_integers[i + STRETCHES] != 0:
         force = load(model.z, z + model.force_integers[i], 0) + o
         t = tendon_length(model, x, force)
-        along = length - slack * t
-        square = along * along + height * height
-        l = larger(sqrt(where(square > 0.0, square, one(square))), number(model, x + SHORTEST) + o)
-        cos = cosine(model, x, l)
+        l, cos = fiber_of(model, x, length - slack * t)
         n = l / lopt
         fal, fpe = active(model, x, n), passive(model, x, n)
         fv = (force / cos - fpe) / (a * fal)
@@ -139,10 +149,10 @@ def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any
             stretching * (speed - rate / cos) / slack,
         )
     else:
-        l = fiber_behind(model, x, length - slack)
-        cos = cosine(model, x, l)
+        along = length - slack
+        l, cos = fiber_of(model, x, where(along > 0.0, along, o))
         n = l / lopt
-        rate = where(length - slack > 0.0, speed * cos, o)  # a slack tendon leaves the fiber at its shortest
+        rate = where(along > 0.0, speed * cos, o)  # a slack tendon leaves the fiber at its shortest, across it
         v = rate / fastest
         held, fpe, drag = (
             a * active(model, x, n) * by_velocity(model, x, v),
@@ -166,18 +176,16 @@ def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any
 @generic
 def stored(model: Any, i: int, x: int, z: int, length: Any) -> Any:
     """The elastic energy by the largest isometric force."""
-    lopt, slack, height = number(model, x + FIBER), number(model, x + SLACK), number(model, x + HEIGHT)
+    lopt, slack = number(model, x + FIBER), number(model, x + SLACK)
     o = zero(length)
     of_tendon, t = o, one(length)
     if model.force_integers[i + STRETCHES] != 0:
         force = load(model.z, z + model.force_integers[i], 0) + o
         t = tendon_length(model, x, force)
         of_tendon = slack * (force * number(model, x + TENDON_STRAIN) / _STEEPNESS - _C * (t - 1.0))
-        along = length - slack * t
-        square = along * along + height * height
-        l = larger(sqrt(where(square > 0.0, square, one(square))), number(model, x + SHORTEST) + o)
+        l, _ = fiber_of(model, x, length - slack * t)
     else:
-        l = fiber_behind(model, x, length - slack)
+        l, _ = fiber_of(model, x, where(length > slack, length - slack, o))
     by = 4.0 / number(model, x + FIBER_STRAIN)
     k = exp(by * (_LEAST_LENGTH - 1.0))
     stretch = l / lopt - 1.0
@@ -310,6 +318,13 @@ class DeGrooteFregly2016(Muscle):
         numbers = self.numbers_of(given)
         numbers.append(0.0 if checks.flag("ignore_passive_fiber_force", ignore_passive_fiber_force) else 1.0)
         super().__init__(given, numbers)
+
+    @classmethod
+    def _behind(cls, pool: Any, along: Any) -> tuple[Any, Any]:
+        own = pool.force_numbers[:, 0]
+        ahead = np.maximum(along, 0.0)
+        fiber = np.maximum(np.hypot(ahead, own[HEIGHT]), 1e-9 * own[FIBER])
+        return fiber, ahead / fiber
 
     @staticmethod
     def _first(given: Mapping[str, Any]) -> float:
