@@ -394,6 +394,41 @@ def test_of_pieces_with_both_ends_beyond_a_half_cylinder_the_least_lengthened_go
     assert_allclose(half_cylinder([0.05, -0.05, 0.01]), over_half(0.05, -0.05)[1] + np.hypot(0.6, 0.06), rtol=1e-12)
 
 
+def test_what_is_left_out_of_simple_paths_makes_no_difference(rng):
+    """Points of one body that follow each other, and one surface: beside the same with surfaces that do not act."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    bodies = [matter.ground]
+    for _ in range(2):
+        body = mb.body.Rigid(mb.MassProperties(1.0, (0, -0.2, 0), mb.UnitInertia(0.1, 0.1, 0.1)))
+        bodies.append(mb.mobilizer.Pin(bodies[-1], body, X_PF=mb.Transform(p=(0, -0.4, 0))))
+    springs, wound = [], 0
+    for _ in range(12):
+        points = [(bodies[k], rng.uniform(-0.2, 0.2, 3)) for k in np.sort(rng.integers(0, 3, 6))]
+        points.append((bodies[2], rng.uniform(-0.2, 0.2, 3)))
+        for around in (False, True):
+            side, made = str(rng.choice(["all", "-x", "+y"])), []
+            own = [T.WrapSphere(body=bodies[1], radius=0.08, quadrant=side)] * around
+            for idle in (0, 1):
+                still = [T.WrapSphere(body=bodies[1], radius=0.1, active=False)] * idle
+                wraps = [T.PathWrap(surface, first=2, last=4) for surface in (*own, *still)]
+                path = T.Path(forces, points, wraps)
+                made.append((path, mb.force.CableSpring(forces, path, 10.0, 0.1)))
+            springs.append(made)
+    state = system.realize_topology()
+    for _ in range(4):
+        state.q, state.u = rng.uniform(-1.0, 1.0, 2), rng.normal(size=2)
+        system.realize(state)
+        for (path, spring), (other, same) in springs:
+            wound += len(path.find_bends(state))
+            assert_allclose(path.calc_length(state), other.calc_length(state), rtol=1e-14)
+            assert_allclose(path.calc_speed(state), other.calc_speed(state), rtol=0.0, atol=1e-14)
+            own, others = spring.calc_force_contribution(state), same.calc_force_contribution(state)
+            assert_allclose(own[0], others[0], rtol=0.0, atol=1e-12)
+            assert_allclose(path.calc_path_points(state), other.calc_path_points(state), rtol=0.0, atol=1e-14)
+    assert wound > 0
+
+
 def test_wrong_paths_are_refused():
     system, _ = mb.examples.double_pendulum.build()
     forces, (ground, upper, lower) = system.forces, system.matter.bodies

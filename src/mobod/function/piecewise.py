@@ -13,22 +13,33 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..algebra.scalar import bare, lookup, where, zero
+from ..algebra.beside import lies_beside
+from ..algebra.scalar import bare, load, lookup, num_lanes, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..value import checks
 from .base import Univariate
 from .routines import of_one_argument
 
+#: Pieces that lanes compare with one by one.
+FEW = 24
+
 
 @generic
 def piece_of(numbers: Any, breaks: int, pieces: int, x: Any) -> Any:
-    """The piece that x, without tangents, is in: the last one that starts at or before it, else the first. By halving."""
+    """The piece that x, without tangents, is in: the last one that starts at or before it, else the first.
+
+    By halving; lanes, which would look up a number each, compare with all of a few.
+    """
     piece, left = zero(x), pieces
-    while left > 1:
-        half = left // 2
-        piece = where(x >= lookup(numbers, breaks, piece + 1.0 * half), piece + 1.0 * half, piece)
-        left -= half
+    if num_lanes(x) > 1 and not lies_beside(numbers) and pieces <= FEW:
+        for k in range(1, pieces):
+            piece = where(x >= load(numbers, breaks + k, 0), 1.0 * k, piece)
+    else:
+        while left > 1:
+            half = left // 2
+            piece = where(x >= lookup(numbers, breaks, piece + 1.0 * half), piece + 1.0 * half, piece)
+            left -= half
     return piece
 
 

@@ -171,6 +171,12 @@ def place(model: Any, f: int, k: int) -> int:
 
 
 @generic
+def is_affine(model: Any, f: int) -> bool:
+    """True where function f is affine: its second derivatives are zero."""
+    return model.function_routine[f] == 0
+
+
+@generic
 def _evaluated(model: Any, f: int, rows: Any, at: int, what: int) -> Any:
     n, first, result = num_arguments(model, f), model.function_first_number[f], zero(load(rows, at, 0))
     if model.function_routine[f] == 0:

@@ -52,17 +52,16 @@ FLAT = 1e-6
 
 
 @generic
-def _turn(R: Any, axis: Any, angle: Any) -> Any:
-    """R R(axis, angle), by Rodrigues' formula; *axis* is a unit vector."""
+def _turned(axis: Any, angle: Any) -> Any:
+    """R(axis, angle), by Rodrigues' formula; *axis* is a unit vector."""
     s, c = sincos(angle)
     x, y, z = axis
     d = 1.0 - c
     # fmt: off
-    turned = (c + d * x * x,      d * x * y - s * z,  d * x * z + s * y,
-              d * x * y + s * z,  c + d * y * y,      d * y * z - s * x,
-              d * x * z - s * y,  d * y * z + s * x,  c + d * z * z)
+    return (c + d * x * x,      d * x * y - s * z,  d * x * z + s * y,
+            d * x * y + s * z,  c + d * y * y,      d * y * z - s * x,
+            d * x * z - s * y,  d * y * z + s * x,  c + d * z * z)
     # fmt: on
-    return mat33.mul(R, turned)
 
 
 @generic
@@ -90,13 +89,14 @@ def _position(model: Any, b: int, row: int) -> None:
         value = routines.value(model, begin + f, model.q, at)
         axis = vector3(model.parameters, n + 3 * f)
         e = vec3.add((o, o, o), axis)
-        if f < 3:
+        if f == 1 or f == 2:
             e = mat33.mul_vec(R, axis)
         for k in range(routines.num_arguments(model, begin + f)):
             j = first + routines.place(model, begin + f, k)
             _add(columns, j, 3 * (f // 3), routines.gradient(model, begin + f, k), e)
         if f < 3:
-            R = _turn(R, axis, value)
+            turned = _turned(axis, value)
+            R = turned if f == 0 else mat33.mul(R, turned)
         else:
             p = vec3.add_scaled(p, value, axis)
     store_transform(model, row, (R, p))
@@ -110,23 +110,30 @@ def _velocity(model: Any, b: int) -> None:
     o = zero(load(model.q, at, 0))
     _clear(columns, first, model.num_u[b], o)
     R, w = rotation.identity(o), (o, o, o)
-    for f in range(6):
+    for f in range(3):
         value = routines.value_with_rates(model, begin + f, model.q, at, model.u, first)
         axis = vector3(model.parameters, n + 3 * f)
-        e, e_dot = vec3.add((o, o, o), axis), (o, o, o)
-        if f < 3:
-            e = mat33.mul_vec(R, axis)
-            e_dot = vec3.cross(w, e)
-        rate = o
+        e = mat33.mul_vec(R, axis)
+        e_dot, rate, bends = vec3.cross(w, e), o, not routines.is_affine(model, begin + f)
         for k in range(routines.num_arguments(model, begin + f)):
             j = first + routines.place(model, begin + f, k)
             partial = routines.gradient(model, begin + f, k)
             rate = rate + partial * load(model.u, j, 0)
-            _add(columns, j, 3 * (f // 3), routines.gradient_rate(model, begin + f, k), e)
-            _add(columns, j, 3 * (f // 3), partial, e_dot)
-        if f < 3:
+            _add(columns, j, 0, partial, e_dot)
+            if bends:
+                _add(columns, j, 0, routines.gradient_rate(model, begin + f, k), e)
+        if f < 2:
             w = vec3.add_scaled(w, rate, e)
-            R = _turn(R, axis, value)
+            turned = _turned(axis, value)
+            R = turned if f == 0 else mat33.mul(R, turned)
+    for f in range(3, 6):  # along axes that stand still
+        if not routines.is_affine(model, begin + f):
+            routines.value_with_rates(model, begin + f, model.q, at, model.u, first)
+            axis = vector3(model.parameters, n + 3 * f)
+            e = vec3.add((o, o, o), axis)
+            for k in range(routines.num_arguments(model, begin + f)):
+                j = first + routines.place(model, begin + f, k)
+                _add(columns, j, 3, routines.gradient_rate(model, begin + f, k), e)
     keep_bias(model, b)
 
 

@@ -145,10 +145,11 @@ def contract(model: Any, i: int, x: int, z: int, a: Any, length: Any, speed: Any
     else:
         l = larger(fiber_behind(model, x, length - slack), shortest)
         cos = cosine(model, x, l)
-        n = l / lopt
+        per_velocity = 1.0 / fastest
+        n = l * (number(model, x + SPEED) * per_velocity)
         slackened = length - l * cos < slack - 1e-14 * length  # by more than is rounded, of a tendon of no length too
         rate = where(slackened, o, speed * cos)
-        v = rate / fastest
+        v = rate * per_velocity
         of_velocity = x + VELOCITY, OF_VELOCITY, v
         fal, fpe, fv = _bezier.three_values(model, (x + ACTIVE, OF_ACTIVE, n), (x + PASSIVE, OF_PASSIVE, n), of_velocity)
         of_fiber = a * fal * fv + fpe

@@ -12,7 +12,7 @@ from ...algebra.arrays import Array
 from . import _over_torus
 from ._geodesic import form_of, shoot
 from ._over_ellipsoid import _plane
-from ._rounds import CYLINDER, ELLIPSOID, SPHERE
+from ._segments import CYLINDER, ELLIPSOID, SPHERE
 
 #: Straight lines of a bend.
 LINES = 12

@@ -44,10 +44,10 @@ def straight(model: Any, f: int) -> None:
     """A path over no surface."""
     i = model.function_first_integer[f]
     place_points(model, f)
-    if model.function_integers[i + 2] != 0:
+    if model.function_integers[i + 2] == 1:
         join_those_there(model, model.function_integers[i])
     else:
-        join_all(model, model.function_integers[i])
+        join_all(model, f)
 
 
 @generic

@@ -15,7 +15,7 @@ from ...algebra.scalar import acos, atan2, sincos, sqrt
 from ...compiling import generic
 from ._geodesic import bending, gradient, made_tangent, normal, projected
 from ._lines import norm, unit
-from ._rounds import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
 #: Points of a line at which a torus is looked for, and steps from the nearest.
 SAMPLES, STEPS = 24, 6

@@ -20,7 +20,7 @@ from typing import Any
 from ...algebra import vec3
 from ...algebra.scalar import atan2, bare, sincos, sqrt, where, zero
 from ...compiling import generic
-from ._rounds import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
+from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
 #: Halvings of a step in the midpoint rule, and the weights of their results: of order 10, and of order 8 without the last.
 PARTS = (2, 4, 6, 8, 10)

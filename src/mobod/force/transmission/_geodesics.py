@@ -14,7 +14,8 @@ from ...algebra import vec3
 from ...algebra.scalar import bare, load, load_lane, num_lanes, order_of_tangents, scratch, store_lane, zero
 from ...compiling import apart, generic
 from ._geodesic import form_of, made_tangent, normal, projected
-from ._rounds import NOWHERE, _frame, _get3, _is_there, _link, _number, _put3
+from ._rounds import _frame, _is_there, _link, _number
+from ._segments import NOWHERE, get3_of_lane, put3_of_lane
 from ._stops import (
     ALONG,
     HEAD,
@@ -99,7 +100,7 @@ def _tauten_lane(model: Any, f: int, lane: int) -> None:
         if _is_there(model, k, lane):
             if last != NOWHERE:
                 count = _collect(model, f, own, last, k, lane)
-                a, c = _get3(model, row(last) + PLACE, lane), _get3(model, row(k) + PLACE, lane)
+                a, c = get3_of_lane(model, row(last) + PLACE, lane), get3_of_lane(model, row(k) + PLACE, lane)
                 p, q = (bare(a[0]), bare(a[1]), bare(a[2])), (bare(c[0]), bare(c[1]), bare(c[2]))
                 worst = max(worst, solve(own, matrix, count, p, q, order_of_tangents(total) > 0))
                 total = total + _leave(model, f, own, matrix, count, last, k, lane)
@@ -146,7 +147,7 @@ def _leave(model: Any, f: int, own: Any, matrix: Any, count: int, last: int, k: 
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]
     rows, first = model.function_value, first_of_taut(n, m)
-    a, c = _get3(model, row(last) + PLACE, lane), _get3(model, row(k) + PLACE, lane)
+    a, c = get3_of_lane(model, row(last) + PLACE, lane), get3_of_lane(model, row(k) + PLACE, lane)
     o = zero(a[0])
     for s in range(count):
         w = int(get(own, s, OWN))
@@ -160,15 +161,15 @@ def _leave(model: Any, f: int, own: Any, matrix: Any, count: int, last: int, k: 
             w = int(get(own, s, OWN))
             at = WIDE * (first + w)
             touch, leave = n + 2 * w, n + 2 * w + 1
-            first_point, last_point = _get3(model, at + ENDS, lane), _get3(model, at + ENDS + 12, lane)
+            first_point, last_point = get3_of_lane(model, at + ENDS, lane), get3_of_lane(model, at + ENDS + 12, lane)
             over = load_lane(rows, at + L, 0, lane)
             total = total + over + _join(model, stop, touch, x, first_point, lane)
             _link(model, touch, leave, lane)
             store_lane(rows, row(leave) + OVER, 0, lane, over)
             for part in range(2):
                 store_lane(rows, row(touch + part) + THERE, 0, lane, 1.0)
-            _put3(model, row(touch) + PLACE, lane, first_point)
-            _put3(model, row(leave) + PLACE, lane, last_point)
+            put3_of_lane(model, row(touch) + PLACE, lane, first_point)
+            put3_of_lane(model, row(leave) + PLACE, lane, last_point)
             x, stop = last_point, leave
     return total + _join(model, stop, k, x, c, lane)
 
@@ -178,8 +179,8 @@ def _join(model: Any, stop: int, after: int, a: Any, b: Any, lane: int) -> Any:
     """A straight line from a stop to another: how it pulls them; its length."""
     length, e = direction(a, b)
     for column in (PULL, ALONG):
-        _put3(model, row(stop) + column, lane, vec3.add(_get3(model, row(stop) + column, lane), e))
-        _put3(model, row(after) + column, lane, vec3.sub(_get3(model, row(after) + column, lane), e))
+        put3_of_lane(model, row(stop) + column, lane, vec3.add(get3_of_lane(model, row(stop) + column, lane), e))
+        put3_of_lane(model, row(after) + column, lane, vec3.sub(get3_of_lane(model, row(after) + column, lane), e))
     _link(model, stop, after, lane)
     return length
 

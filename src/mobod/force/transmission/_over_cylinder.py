@@ -18,8 +18,8 @@ from ._lines import EPSILON, ROUNDING, angle_of, at, on_side, safe_sqrt
 
 #: What became of a segment: missed; an end inside; over the surface if that is best; through it, so that it has to wrap.
 NONE, INSIDE, WRAPPED, MANDATORY = 0.0, 1.0, 2.0, 3.0
-#: Longest straight piece, in metres, that neighbouring wraps see of the spiral on a cylinder.
-PIECE = 0.002
+#: Longest straight piece, in metres, that neighbouring wraps see of the spiral on a cylinder, and how many are in a metre.
+PIECE, BY_METRE = 0.002, 500.0
 #: The cosine of the angle between tangents at the ends of a spiral, a tenth of a degree; how often they are sought, unless they
 #: move by less than so many metres.
 COS_TANGENT, MOST, REST = math.cos(math.radians(0.1)), 100, 1e-15
@@ -130,7 +130,7 @@ def _slid(a: Any, b: Any, first: Any, last: Any, t: Any) -> Any:
     size, steep = vec3.dot(normal, normal), 20.0 * normal[2]
     slides = size >= EPSILON * EPSILON * (vec3.dot(p, p) * vec3.dot(q, q))
     slides = both(slides, steep * steep > PARALLEL * PARALLEL * size)
-    per_height = one(o) / where(slides, normal[2], one(o))
+    per_height = one(o) / where(either(normal[2] > 0.0, normal[2] < 0.0), normal[2], one(o))  # which waits for nothing else
     # OpenSim takes b's foot for the direction of the axis: none where that is the origin
     none = b[2] == 0.0
     first = first[0], first[1], _slid_one(slides, a, b, first, normal, per_height, none, a[2])
@@ -156,7 +156,7 @@ def _spiral(takes: Any, a: Any, b: Any, first: Any, last: Any, radius: Any, long
     rise = last[2] - first[2]
     square = around + rise * rise
     if not alone:
-        pieces = floor(bare(safe_sqrt(square)) / PIECE)
+        pieces = floor(bare(safe_sqrt(square)) * BY_METRE)
         going = both(takes, pieces > 1.5)
         if in_any(going):
             low, high = _settled(going, a, b, first, last, around, where(longer, -angle, angle), pieces)
@@ -186,7 +186,7 @@ def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, around: Any, tur
         least, most = pieces * PIECE, (pieces + 1.0) * PIECE
         changes = both(going, either(square < least * least, square >= most * most))
         if in_any(either(rests, changes)):
-            pieces = where(both(changes, no(rests)), floor(safe_sqrt(square) / PIECE), pieces)
+            pieces = where(both(changes, no(rests)), floor(safe_sqrt(square) * BY_METRE), pieces)
             going = both(going, both(no(rests), pieces > 1.5))
             if not in_any(going):
                 break
@@ -221,16 +221,18 @@ def _on(
     m10, m11 = by * (m00 - f + step), g + g * of_last[4] - by * step + by * m01
     least, most = pieces * PIECE, (pieces + 1.0) * PIECE
     least, most = least * least - bare(around), most * most - bare(around)
+    ahead, behind = low, high  # of all lanes, so that no step waits until it is known where the last one counts
     for _ in range(MOST):
         v, w = m00 * v + m01 * w, m10 * v + m11 * w
-        long = high - low
+        long = behind - ahead
         rise, square = step * long, bare(long * long)
-        first_too, last_too = _bends(of_first, low - a, rise), _bends(of_last, high - b, v - rise)
+        first_too, last_too = _bends(of_first, ahead - a, rise), _bends(of_last, behind - b, v - rise)
         alike = both(both(alike, done < MOST), both(_same(first, first_too), _same(last, last_too)))
         alike = both(alike, both(square >= least, square < most))
         if not in_any(alike):
             break
-        low, high, done = where(alike, low + v, low), where(alike, high + w, high), where(alike, done + 1.0, done)
+        ahead, behind = ahead + v, behind + w
+        low, high, done = where(alike, ahead, low), where(alike, behind, high), where(alike, done + 1.0, done)
     return low, high, done
 
 

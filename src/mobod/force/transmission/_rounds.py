@@ -23,17 +23,28 @@ from ...algebra import mat33, vec3
 from ...algebra.beside import lanes_at
 from ...algebra.masks import both, either, in_any, load_at, no, pick3, store_at
 from ...algebra.memory import load3, load9
-from ...algebra.scalar import bare, floor, load, load_lane, num_lanes, one, store, store_lane, where, zero
+from ...algebra.scalar import bare, floor, load, load_lane, one, store, store_lane, where, zero
 from ...compiling import apart, generic
 from ...mobilizer.access import vector3, vector9
-from ._lines import norm
-from ._over_cylinder import INSIDE, MANDATORY, NONE, over_cylinder
-from ._over_ellipsoid import over_ellipsoid
-from ._over_sphere import over_sphere
-from ._over_torus import over_torus
+from ._over_cylinder import INSIDE, MANDATORY, NONE
+from ._over_once import go_once
+from ._segments import (
+    FAR,
+    MAIL,
+    NOWHERE,
+    OF_PLACED,
+    SIZES,
+    distance,
+    get3_of_lane,
+    over as over_surface,
+    put3_of_lane,
+    seen_from,
+    straight,
+)
 from ._stops import (
     ALONG,
     BODY,
+    COLUMN,
     HEAD,
     LENGTH,
     NEXT,
@@ -48,21 +59,15 @@ from ._stops import (
     WIDTH,
     body_of,
     get3,
+    is_pulled,
     place_points,
+    placed,
     put3,
     row,
 )
 
-SPHERE, CYLINDER, ELLIPSOID, TORUS = 0, 1, 2, 3
-#: Of taut paths alone.
-CAPSULE = 4
 #: How often all surfaces take their turn, and the change of length, in metres, that ends it.
 ROUNDS, SETTLED = 8, 0.0005
-#: No length, and no stop.
-FAR, NOWHERE = 1e300, -1
-#: Numbers behind the stops, of one segment and what became of it, see `_each_alone`; behind these those of each surface, its
-#: frame in Ground and its sizes.
-MAIL, OF_PLACED, SIZES = 15, 15, 12
 #: The most numbers of a path that is one of eight, and which paths these are, before they are placed.
 MOST_BESIDE, PATH = 384, 0
 
@@ -97,20 +102,14 @@ def wind_one_or_eight(model: Any, f: int, address: int) -> None:
     if address == 0:
         wind(model, f)
     else:
-        i, rows = model.function_first_integer[f], lanes_at(address, MOST_BESIDE)
+        rows = lanes_at(address, MOST_BESIDE)
         beside = _Beside(rows, model.function_integers, model.function_first_integer)
-        n, m = model.function_integers[i], model.function_integers[i + 1]
         for lane in range(8):
             path = int(load_lane(rows, PATH, 0, lane))
-            if path >= 0:  # else the one before goes this way, too
-                _place(model, path)
-            for stop in range(n + 2 * m):
-                store_lane(rows, row(stop) + BODY, 0, lane, load(model.function_value, row(stop) + BODY, 0))
-                if stop < n:
-                    store_lane(rows, row(stop) + THERE, 0, lane, load(model.function_value, row(stop) + THERE, 0))
-                    _put3(beside, row(stop) + PLACE, lane, get3(model, row(stop) + PLACE))
-            for at in range(_placed_at(n, m, 0), _placed_at(n, m, m)):
-                store_lane(rows, at, 0, lane, load(model.function_value, at, 0))
+            if path >= 0:
+                _place_beside(model, path, beside, lane)
+            else:
+                _follow(beside, f, lane)
         _go(beside, f)
 
 
@@ -118,10 +117,14 @@ def wind_one_or_eight(model: Any, f: int, address: int) -> None:
 def take_lane(model: Any, f: int, rows: Any, lane: int) -> None:
     """Leave the stops of path f as `wind` does; they are in a lane."""
     i, beside = model.function_first_integer[f], _Beside(rows, model.function_integers, model.function_first_integer)
+    counts_all = model.function_integers[i + COLUMN] == ALONG
     store(model.function_value, LENGTH, 0, load_lane(rows, LENGTH, 0, lane))
     for stop in range(model.function_integers[i] + 2 * model.function_integers[i + 1]):
-        for column in (PLACE, PULL, ALONG):
-            put3(model, row(stop) + column, _get3(beside, row(stop) + column, lane))
+        if is_pulled(model, f, stop):
+            put3(model, row(stop) + PLACE, get3_of_lane(beside, row(stop) + PLACE, lane))
+            put3(model, row(stop) + PULL, get3_of_lane(beside, row(stop) + PULL, lane))
+            if counts_all:
+                put3(model, row(stop) + ALONG, get3_of_lane(beside, row(stop) + ALONG, lane))
 
 
 @generic
@@ -145,24 +148,61 @@ def _place(model: Any, f: int) -> None:
         put3(model, at + 3, (R[3], R[4], R[5]))
         put3(model, at + 6, (R[6], R[7], R[8]))
         put3(model, at + 9, p)
-        for k in range(3):
-            store(rows, at + SIZES + k, 0, load(model.function_numbers, x + 12 + k, 0))
+        put3(model, at + SIZES, vector3(model.function_numbers, x + 12))
+
+
+@generic
+def _place_beside(model: Any, f: int, beside: Any, lane: int) -> None:
+    """The same of a path that is one of eight."""
+    i, rows = model.function_first_integer[f], beside.function_value
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    for k in range(n):
+        p, there = placed(model, f, k)
+        put3_of_lane(beside, row(k) + PLACE, lane, p)
+        store_lane(rows, row(k) + THERE, 0, lane, there)
+    for stop in range(n + 2 * m):
+        store_lane(rows, row(stop) + BODY, 0, lane, 1.0 * body_of(model, f, stop))
+    for w in range(m):
+        j, at = i + HEAD + OF_POINT * n + OF_SURFACE * w, _placed_at(n, m, w)
+        x, (R, p) = model.function_first_number[f] + model.function_integers[j + 9], _frame_in_ground(model, f, j)
+        put3_of_lane(beside, at, lane, (R[0], R[1], R[2]))
+        put3_of_lane(beside, at + 3, lane, (R[3], R[4], R[5]))
+        put3_of_lane(beside, at + 6, lane, (R[6], R[7], R[8]))
+        put3_of_lane(beside, at + 9, lane, p)
+        put3_of_lane(beside, at + SIZES, lane, vector3(model.function_numbers, x + 12))
+
+
+@generic
+def _follow(beside: Any, f: int, lane: int) -> None:
+    """Let a lane without a path go the way of the one before."""
+    i, rows = beside.function_first_integer[f], beside.function_value
+    n, m = beside.function_integers[i], beside.function_integers[i + 1]
+    for stop in range(n + 2 * m):
+        store_lane(rows, row(stop) + BODY, 0, lane, load_lane(rows, row(stop) + BODY, 0, lane - 1))
+        if stop < n:
+            store_lane(rows, row(stop) + THERE, 0, lane, load_lane(rows, row(stop) + THERE, 0, lane - 1))
+            put3_of_lane(beside, row(stop) + PLACE, lane, get3_of_lane(beside, row(stop) + PLACE, lane - 1))
+    for at in range(_placed_at(n, m, 0), _placed_at(n, m, m)):
+        store_lane(rows, at, 0, lane, load_lane(rows, at, 0, lane - 1))
 
 
 @apart
 def _go(model: Any, f: int) -> None:
     """The stops of path f, whose points and surfaces are placed."""
     i = model.function_first_integer[f]
-    n, m = model.function_integers[i], model.function_integers[i + 1]
-    start, there = _begin(model, f, n, m)
-    if in_any(there):
-        k = one(start)
-        going, swapped, before = there, no(k > 0.0), FAR * k
-        for turn in range(1 if m < 2 else ROUNDS):
-            going, before, swapped = _round(model, f, turn, start, going, swapped, before)
-            if not in_any(going):
-                break
-        _measure(model, f, start, there, True)
+    n, m, comes_and_goes = model.function_integers[i], model.function_integers[i + 1], model.function_integers[i + 2]
+    if m == 1 and comes_and_goes != 1:
+        go_once(model, f, _placed_at(n, m, 0))
+    else:
+        start, there = _begin(model, f, n, m)
+        if in_any(there):
+            k = one(start)
+            going, swapped, before = there, no(k > 0.0), FAR * k
+            for turn in range(1 if m < 2 else ROUNDS):
+                going, before, swapped = _round(model, f, turn, start, going, swapped, before)
+                if not in_any(going):
+                    break
+            _measure(model, f, start, there, True)
 
 
 @apart
@@ -203,19 +243,6 @@ def _round(model: Any, f: int, turn: int, start: Any, going: Any, swapped: Any, 
 
 
 # ---------------------------------------------------------------------------------------------- numbers of stops
-
-
-@generic
-def _get3(model: Any, at: int, lane: int) -> Any:
-    rows = model.function_value
-    return load_lane(rows, at, 0, lane), load_lane(rows, at + 1, 0, lane), load_lane(rows, at + 2, 0, lane)
-
-
-@generic
-def _put3(model: Any, at: int, lane: int, v: Any) -> None:
-    store_lane(model.function_value, at, 0, lane, v[0])
-    store_lane(model.function_value, at + 1, 0, lane, v[1])
-    store_lane(model.function_value, at + 2, 0, lane, v[2])
 
 
 @generic
@@ -320,30 +347,6 @@ def _offer(model: Any, f: int, turn: int, w: int, turns: Any, k: Any) -> Any:
     return contact, ended, changed
 
 
-# What lanes read each from a row of its own, LLVM orders otherwise than what one state reads: sums of products, which are
-# rounded as they are ordered, are functions of their own.
-
-
-@apart
-def _seen_from(R: Any, p: Any, place: Any) -> Any:
-    """A place in a frame."""
-    return mat33.transpose_mul_vec(R, vec3.sub(place, p))
-
-
-@apart
-def _distance(a: Any, b: Any) -> Any:
-    return norm(vec3.sub(b, a))
-
-
-@apart
-def _straight(a: Any, b: Any) -> Any:
-    """From a to b: the distance, and a vector of length one; zero where they coincide."""
-    r = vec3.sub(b, a)
-    length = norm(r)
-    some = length > 1e-150
-    return length, vec3.scale(where(some, one(length), zero(length)) / where(some, length, one(length)), r)
-
-
 @generic
 def _walk(model: Any, f: int, j: int, x: int, begin: Any, end: Any, walking: Any) -> Any:
     """Offer a surface, whose numbers are at x, the segments.
@@ -358,17 +361,17 @@ def _walk(model: Any, f: int, j: int, x: int, begin: Any, end: Any, walking: Any
     best, least, touch, leave, over = zero(begin) + NOWHERE, o + FAR, nothing, nothing, o
     contact = zero(begin) + NONE
     walking = both(walking, stop != end)
-    a = _seen_from(R, p, _three_at(model, PLACE, stop))
+    a = seen_from(R, p, _three_at(model, PLACE, stop))
     for _ in range(n + 2 * m):
         if not in_any(walking):
             break
         after = where(walking, _one_at(model, NEXT, stop), stop)
-        b = _seen_from(R, p, _three_at(model, PLACE, after))
+        b = seen_from(R, p, _three_at(model, PLACE, after))
         takes = walking
         if m > 1:  # no surface takes what lies over one
             on = _one_at(model, SURFACE, stop)
             takes = both(takes, no(both(on > NOWHERE + 0.5, on == _one_at(model, SURFACE, after))))
-        found, t1, t2, length = _over(model, f, j, x + SIZES, takes, a, b)
+        found, t1, t2, length = over_surface(model, f, j, x + SIZES, takes, a, b)
         contact = where(takes, found, contact)
         goes = both(takes, found > INSIDE)
         if in_any(goes):
@@ -376,7 +379,7 @@ def _walk(model: Any, f: int, j: int, x: int, begin: Any, end: Any, walking: Any
             longer = o - FAR
             if in_any(both(goes, found < MANDATORY)):
                 from_a, to_b = _three_at(model, SEEN, stop), _three_at(model, SEEN, after)
-                longer = _distance(from_a, first) + length + _distance(last, to_b) - _distance(from_a, to_b)
+                longer = distance(from_a, first) + length + distance(last, to_b) - distance(from_a, to_b)
                 longer = where(found == MANDATORY, o - FAR, longer)
             better = both(goes, longer < least)
             best, least, over = where(better, stop, best), where(better, longer, least), where(better, length, over)
@@ -458,51 +461,6 @@ def _frame_in_ground(model: Any, f: int, j: int) -> Any:
     return mat33.mul(R_GB, R), vec3.add(load3(model.p_GB, b, 0), mat33.mul_vec(R_GB, p))
 
 
-@generic
-def _over(model: Any, f: int, j: int, x: int, takes: Any, a: Any, b: Any) -> Any:
-    """One segment, its ends in the frame of the surface, whose sizes are at x."""
-    kind, axis, sign = model.function_integers[j], model.function_integers[j + 2], model.function_integers[j + 3]
-    if kind == SPHERE:
-        found = over_sphere(takes, a, b, load(model.function_value, x, 0), axis, sign)
-    elif kind == CYLINDER:
-        radius, length = load(model.function_value, x, 0), load(model.function_value, x + 1, 0)
-        alone = model.function_integers[model.function_first_integer[f] + 1] == 1
-        found = over_cylinder(takes, a, b, radius, length, axis, sign, alone)
-    else:
-        found = _each_alone(model, f, j, x, takes, a, b)
-    return found
-
-
-@generic
-def _each_alone(model: Any, f: int, j: int, x: int, takes: Any, a: Any, b: Any) -> Any:
-    """A segment over a surface that each lane treats by itself, through the numbers behind the stops."""
-    i, rows = model.function_first_integer[f], model.function_value
-    at = row(model.function_integers[i] + 2 * model.function_integers[i + 1])
-    o = zero(a[0])
-    put3(model, at, a)
-    put3(model, at + 3, b)
-    store(rows, at + 6, 0, where(takes, one(bare(o)), zero(bare(o))))
-    for lane in range(num_lanes(o)):
-        if bare(load_lane(rows, at + 6, 0, lane)) > 0.5:
-            _one_alone(model, f, j, x, at, lane)
-    return bare(load(rows, at + 7, 0)), get3(model, at + 8), get3(model, at + 11), load(rows, at + 14, 0)
-
-
-@apart
-def _one_alone(model: Any, f: int, j: int, x: int, at: int, lane: int) -> None:
-    axis, sign = model.function_integers[j + 2], model.function_integers[j + 3]
-    a, b, sizes = _get3(model, at, lane), _get3(model, at + 3, lane), _get3(model, x, lane)
-    if model.function_integers[j] == ELLIPSOID:
-        found = over_ellipsoid(a, b, sizes, axis, sign, model.function_integers[j + 4])
-    else:
-        alone = model.function_integers[model.function_first_integer[f] + 1] == 1
-        found = over_torus(a, b, sizes[0], sizes[1], axis, sign, alone)
-    store_lane(model.function_value, at + 7, 0, lane, found[0])
-    _put3(model, at + 8, lane, found[1])
-    _put3(model, at + 11, lane, found[2])
-    store_lane(model.function_value, at + 14, 0, lane, found[3])
-
-
 @apart
 def _measure(model: Any, f: int, start: Any, walking: Any, pulls: bool) -> Any:
     """The length of the path; of all its stops how a unit of tension pulls, where that is asked for."""
@@ -520,7 +478,7 @@ def _measure(model: Any, f: int, start: Any, walking: Any, pulls: bool) -> Any:
             break
         after = where(walking, after, stop)
         b, other = _three_at(model, SEEN, after), _one_at(model, BODY, after)
-        length, along = _straight(a, b)
+        length, along = straight(a, b)
         touch = 0.5 * (stop - n)
         bends = both(both(touch >= 0.0, floor(touch) == touch), after == stop + 1.0)
         straight_or_bent = where(bends, load_at(model.function_value, row(0) + OVER, WIDTH * after), length)

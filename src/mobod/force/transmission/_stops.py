@@ -7,12 +7,15 @@ Of stop s with its place p, and e the directions to and from it, l is the sum of
 Points of touch count as fixed to their surface's body: l is stationary as they slide. All stops of a path stay in
 `function_value`, behind its first number: the length, then of each stop `WIDTH` numbers.
 
-Integers of a path: points, surfaces, 1 where points come and go, its form; of each point its body, its kind, the first of its
-numbers and of its further integers; of each surface what `_rounds` reads. Paths of one form, a number other than 0, differ in
-bodies and numbers alone, and `_rounds` can take eight of them at a time. Further integers of a conditional point: body and
-number of its coordinate; of a moving one thrice body, number, function, the first of two numbers between which the coordinate
-counts, 1 where rates and forces are as OpenSim has them (`OF_MOVE`). A path whose length is a function of coordinates has no
-stops: behind `HEAD` integers it has the number of these, and body and number of each; its slopes stand where stops would.
+Integers of a path: points, surfaces, 1 where points come and go, its form, the column of the pulls that its speed counts, the
+rows that `path.list_pulls` needs at most; of each point its body, its kind, the first of its numbers and of its further
+integers; of each surface what `_rounds` reads. A fixed point has a fourth number: how far it is from the next, where both are
+of one body. At a still point, whose neighbours are of its own body, nothing pulls, and nobody asks what does. Paths of one
+form, a number other than 0, differ in bodies and numbers alone, and `_rounds` can take eight of them at a time. Further
+integers of a conditional point: body and number of its coordinate; of a moving one thrice body, number, function, the first of
+two numbers between which the coordinate counts, 1 where rates and forces are as OpenSim has them (`OF_MOVE`). A path whose
+length is a function of coordinates has no stops: behind `HEAD` integers it has the number of these, and body and number of
+each; its slopes stand where stops would.
 """
 
 from __future__ import annotations
@@ -29,11 +32,14 @@ from ...mobilizer.access import vector3, vector9
 from .. import one_coordinate
 
 #: Kinds of points.
-FIXED, CONDITIONAL, MOVING = 0, 1, 2
-#: In place of 1 where points come and go; the latter of paths without surfaces that are joined by `_rounds` all the same.
-OF_FUNCTION, WOUND = 2, 3
-#: Where the form is; integers before those of points; of a point; of a surface.
-FORM, HEAD, OF_POINT, OF_SURFACE = 3, 4, 4, 10
+FIXED, CONDITIONAL, MOVING, STILL = 0, 1, 2, 3
+#: In place of 1 where points come and go; the second of paths without surfaces that are joined by `_rounds` all the same, the
+#: last of others with moving points.
+OF_FUNCTION, WOUND, MOVES = 2, 3, 4
+#: Where the form, the column and the rows are; integers before those of points; of a point; of a surface.
+FORM, COLUMN, ROWS, HEAD, OF_POINT, OF_SURFACE = 3, 4, 5, 6, 4, 10
+#: Where the distance to the next point of the body is, among a point's numbers.
+TO_NEXT = 3
 #: Further integers of each of the three coordinates of a moving point, and the last of them.
 OF_MOVE, AS_OPENSIM = 5, 4
 #: The length, and the first stop, in `function_value`.
@@ -61,6 +67,13 @@ def body_of(model: Any, f: int, stop: int) -> int:
     if stop >= n:
         j = i + HEAD + OF_POINT * n + OF_SURFACE * ((stop - n) // 2) + 1
     return model.function_integers[j]
+
+
+@generic
+def is_pulled(model: Any, f: int, stop: int) -> bool:
+    """False where a stop is a still point."""
+    i = model.function_first_integer[f]
+    return stop >= model.function_integers[i] or model.function_integers[i + HEAD + OF_POINT * stop + 1] != STILL
 
 
 @generic
@@ -112,13 +125,19 @@ def jet_of(model: Any, f: int, e: int) -> Any:
 @generic
 def place_points(model: Any, f: int) -> None:
     """The places of all points."""
-    i = model.function_first_integer[f]
-    for k in range(model.function_integers[i]):
-        s, there = station(model, f, k)
-        b = model.function_integers[i + HEAD + OF_POINT * k]
-        p = vec3.add(load3(model.p_GB, b, 0), mat33.mul_vec(load9(model.R_GB, b, 0), s))
+    for k in range(model.function_integers[model.function_first_integer[f]]):
+        p, there = placed(model, f, k)
         put3(model, row(k) + PLACE, p)
-        store(model.function_value, row(k) + THERE, 0, there + zero(p[0]))
+        store(model.function_value, row(k) + THERE, 0, there)
+
+
+@generic
+def placed(model: Any, f: int, k: int) -> Any:
+    """The place of point k, and 1 where it is part of the path, else 0."""
+    s, there = station(model, f, k)
+    b = model.function_integers[model.function_first_integer[f] + HEAD + OF_POINT * k]
+    p = vec3.add(load3(model.p_GB, b, 0), mat33.mul_vec(load9(model.R_GB, b, 0), s))
+    return p, there + zero(p[0])
 
 
 @generic
@@ -127,21 +146,29 @@ def direction(a: Any, b: Any) -> Any:
     r = vec3.sub(b, a)
     square = vec3.dot(r, r)
     some = square > 1e-300
-    length = sqrt(where(some, square, one(square)))
-    return where(some, length, zero(square)), vec3.scale(1.0 / length, r)
+    square = where(some, square, one(square))
+    length = sqrt(square)
+    # neither the root nor the quotient waits for the other
+    return where(some, length, zero(square)), vec3.scale(length * (1.0 / square), r)
 
 
 @generic
-def join_all(model: Any, n: int) -> None:
-    """Straight from each point to the next."""
+def join_all(model: Any, f: int) -> None:
+    """Straight from each point to the next. Pieces of one body pull at nothing, unless points move in it."""
+    i, x = model.function_first_integer[f], model.function_first_number[f]
+    n, moves = model.function_integers[i], model.function_integers[i + 2] == MOVES
     p = get3(model, row(0) + PLACE)
     total = zero(p[0])
-    before = total, total, total
+    nothing = total, total, total
+    before = nothing
     for k in range(1, n):
-        q = get3(model, row(k) + PLACE)
-        length, e = direction(p, q)
+        q, j = get3(model, row(k) + PLACE), i + HEAD + OF_POINT * (k - 1)
+        if moves or model.function_integers[j] != model.function_integers[j + OF_POINT]:
+            length, e = direction(p, q)
+            total = total + length
+        else:
+            e, total = nothing, total + load(model.function_numbers, x + model.function_integers[j + 2] + TO_NEXT, 0)
         put3(model, row(k - 1) + PULL, vec3.sub(e, before))
-        total = total + length
         p, before = q, e
     put3(model, row(n - 1) + PULL, vec3.neg(before))
     store(model.function_value, LENGTH, 0, total)

@@ -27,7 +27,7 @@ from ...compiling import generic
 from ._first_guess import guess
 from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
 from ._lines import norm
-from ._rounds import CAPSULE
+from ._segments import CAPSULE
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, 1 where it is touched, where its hint
 #: counts; length, first point and direction in its frame; the frame, three sizes, the hint; then in Ground at both ends x, t,

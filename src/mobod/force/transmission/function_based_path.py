@@ -17,7 +17,7 @@ from ...value import checks
 from ..base import mobility
 from ..subsystem import GeneralForceSubsystem
 from ._course import FunctionCourse
-from ._stops import OF_FUNCTION
+from ._stops import OF_FUNCTION, PULL
 from .path import AlongCourse
 
 
@@ -95,7 +95,7 @@ class FunctionBasedPath(AlongCourse):
         if twice is not None:
             raise ModelError(f"a FunctionBasedPath has each coordinate once; number {twice[1]} of body {twice[0]} comes again")
         self._function, self._mobilizers = given, [b for b, _ in places]
-        course = FunctionCourse([0, 0, OF_FUNCTION, 0, n, *(number for place in places for number in place)], [])
+        course = FunctionCourse([0, 0, OF_FUNCTION, 0, PULL, n, n, *(number for place in places for number in place)], [])
         super().__init__(forces, [], [], ratio)
         self.used_functions = [(course, [0] * course.get_argument_size()), (given, range(n))]
 

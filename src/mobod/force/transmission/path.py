@@ -38,15 +38,18 @@ from ._bends import bend, geodesic
 from ._course import Course, TautCourse, WrappingCourse
 from ._geodesic import form_of, gradient
 from ._geodesics import first_of_taut
-from ._rounds import CAPSULE, MOST_BESIDE, NOWHERE, PATH, number_of_rows, take_lane
+from ._rounds import MOST_BESIDE, PATH, number_of_rows, take_lane
+from ._segments import CAPSULE, NOWHERE
 from ._stops import (
     ALONG,
     AS_OPENSIM,
+    COLUMN,
     CONDITIONAL,
     FIXED,
     FORM,
     HEAD,
     LENGTH,
+    MOVES,
     MOVING,
     NEXT,
     OF_FUNCTION,
@@ -56,11 +59,14 @@ from ._stops import (
     OVER,
     PLACE,
     PULL,
+    ROWS,
+    STILL,
     STOPS,
     THERE,
     WOUND,
     body_of,
     get3,
+    is_pulled,
     jet_of,
     place_points,
     row,
@@ -125,9 +131,9 @@ def pull_in_frame(model: Any, f: int, stop: int, column: int) -> Any:
 
 @generic
 def along_of(model: Any, f: int) -> int:
-    """Where the pulls are that count pieces between stops of one body, too."""
-    i = model.function_first_integer[f]
-    return ALONG if model.function_integers[i + 1] > 0 or model.function_integers[i + 2] == WOUND else PULL
+    """Where the pulls are that its speed counts."""
+    column: int = model.function_integers[model.function_first_integer[f] + COLUMN]
+    return column
 
 
 @generic
@@ -137,14 +143,15 @@ def speed(model: Any, i: int, x: int) -> Any:
     total = zero(load(model.time, 0, 0))
     column = along_of(model, f)
     for stop in range(number_of_stops(model, f)):
-        b = body_of(model, f, stop)
-        w, v = load_spatial(model.V_GB, b)
-        s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
-        total = total - vec3.dot(get3(model, row(stop) + column), vec3.add(v, vec3.cross(w, s)))
-        if moves(model, f, stop):
-            g, e = pull_in_frame(model, f, stop, column)
-            first, second = _moved(model, f, e, g[0]), _moved(model, f, e + OF_MOVE, g[1])
-            total = total - (first + second + _moved(model, f, e + 2 * OF_MOVE, g[2]))
+        if is_pulled(model, f, stop):
+            b, along = body_of(model, f, stop), get3(model, row(stop) + column)
+            w, v = load_spatial(model.V_GB, b)
+            s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
+            total = total - (vec3.dot(along, v) + vec3.dot(vec3.cross(s, along), w))
+            if moves(model, f, stop):
+                g, e = pull_in_frame(model, f, stop, column)
+                first, second = _moved(model, f, e, g[0]), _moved(model, f, e + OF_MOVE, g[1])
+                total = total - (first + second + _moved(model, f, e + 2 * OF_MOVE, g[2]))
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         total = total + slope * one_coordinate.rate_of(model, b, which)
@@ -174,10 +181,11 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
     """A force that lengthens the path, of which `length` has left the stops."""
     f = model.force_integers[i]
     for stop in range(number_of_stops(model, f)):
-        b = body_of(model, f, stop)
-        push = vec3.scale(-force, get3(model, row(stop) + PULL))
-        s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
-        add_spatial(model.body_forces, b, vec3.cross(s, push), push)
+        if is_pulled(model, f, stop):
+            b = body_of(model, f, stop)
+            push = vec3.scale(-force, get3(model, row(stop) + PULL))
+            s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
+            add_spatial(model.body_forces, b, vec3.cross(s, push), push)
         if moves(model, f, stop):
             g, e, of_each = _moving_pull(model, f, stop)
             for k in range(3):
@@ -193,11 +201,36 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
 @generic
 def number_of_pulls(model: Any, i: int) -> int:
     """The number of rows that `list_pulls` needs at most. Integers as `length`'s."""
-    f = model.force_integers[i]
-    found = number_of_coordinates(model, f)
-    for stop in range(number_of_stops(model, f)):
-        found += 4 if moves(model, f, stop) else 1
+    found: int = model.function_integers[model.function_first_integer[model.force_integers[i]] + ROWS]
     return found
+
+
+@generic
+def _pull_of_stop(model: Any, f: int, stop: int, b: int, column: int) -> Any:
+    """The moment and the force on a stop's body, of a unit of tension, and minus the share in the rate of the length."""
+    s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
+    pull = get3(model, row(stop) + PULL)
+    moment = vec3.cross(s, pull)
+    along, around = pull, moment
+    if column != PULL:
+        along = get3(model, row(stop) + column)
+        around = vec3.cross(s, along)
+    w, v = load_spatial(model.V_GB, b)
+    return moment, pull, vec3.dot(along, v) + vec3.dot(around, w)
+
+
+@generic
+def _list_moving(model: Any, f: int, stop: int, column: int, pulls: Any, end: int) -> Any:
+    """As `list_pulls`, of the coordinates that move a point."""
+    g, e = pull_in_frame(model, f, stop, column)
+    first, second = _moved(model, f, e, g[0]), _moved(model, f, e + OF_MOVE, g[1])
+    rate = first + second + _moved(model, f, e + 2 * OF_MOVE, g[2])
+    g, e, of_each = _moving_pull(model, f, stop)
+    for k in range(3):
+        c = e + of_each * k
+        slope = jet_of(model, f, e + OF_MOVE * k)[1]
+        end = _list_one(model, model.function_integers[c], model.function_integers[c + 1], g[k] * slope, pulls, end)
+    return rate, end
 
 
 @generic
@@ -209,26 +242,25 @@ def list_pulls(model: Any, i: int, pulls: Any, end: int) -> Any:
     """
     f = model.force_integers[i]
     total, column = zero(load(model.time, 0, 0)), along_of(model, f)
+    moment, pull, last = (total, total, total), (total, total, total), -1
     for stop in range(number_of_stops(model, f)):
-        b = body_of(model, f, stop)
-        w, v = load_spatial(model.V_GB, b)
-        s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
-        total = total - vec3.dot(get3(model, row(stop) + column), vec3.add(v, vec3.cross(w, s)))
-        pull = get3(model, row(stop) + PULL)
-        store(pulls, end, 0, 1.0 * b)
-        store(pulls, end, 1, -1.0)
-        store3(pulls, end, 2, vec3.cross(s, pull))
-        store3(pulls, end, 5, pull)
-        end += 1
-        if moves(model, f, stop):
-            g, e = pull_in_frame(model, f, stop, column)
-            first, second = _moved(model, f, e, g[0]), _moved(model, f, e + OF_MOVE, g[1])
-            total = total - (first + second + _moved(model, f, e + 2 * OF_MOVE, g[2]))
-            g, e, of_each = _moving_pull(model, f, stop)
-            for k in range(3):
-                c = e + of_each * k
-                slope = jet_of(model, f, e + OF_MOVE * k)[1]
-                end = _list_one(model, model.function_integers[c], model.function_integers[c + 1], g[k] * slope, pulls, end)
+        if is_pulled(model, f, stop):
+            b = body_of(model, f, stop)
+            own_moment, own_pull, rate = _pull_of_stop(model, f, stop, b, column)
+            total = total - rate
+            if b == last:  # of stops of one body that follow each other there is one row
+                end -= 1
+                own_moment, own_pull = vec3.add(moment, own_moment), vec3.add(pull, own_pull)
+            moment, pull, last = own_moment, own_pull, b
+            store(pulls, end, 0, 1.0 * b)
+            store(pulls, end, 1, -1.0)
+            store3(pulls, end, 2, moment)
+            store3(pulls, end, 5, pull)
+            end += 1
+            if moves(model, f, stop):
+                last = -1
+                rate, end = _list_moving(model, f, stop, column, pulls, end)
+                total = total - rate
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         total = total + slope * one_coordinate.rate_of(model, b, which)
@@ -412,11 +444,16 @@ class Path(AlongCourse):
             raise ModelError(f"a Path has two points or more; got {len(places)}")
         comes_and_goes = any(one[1] == CONDITIONAL for one in places)
         is_wound = not taken and any(isinstance(one, MovingPoint) and one.as_opensim for one in points)
-        integers = [len(places), len(taken), WOUND if is_wound else int(comes_and_goes), 0]
+        moves = any(one[1] == MOVING for one in places)
+        is_plain = not (comes_and_goes or moves)
+        what = WOUND if is_wound else 1 if comes_and_goes else MOVES if moves else 0
+        counts_all = is_wound or len(taken) > (0 if self._is_taut or moves else 1)
+        rows = sum(4 if one[1] == MOVING else 1 for one in places) + 2 * len(taken)
+        integers = [len(places), len(taken), what, 0, ALONG if counts_all else PULL, rows]
         numbers: list[float] = []
         further: list[int] = []
         head, moving = HEAD + OF_POINT * len(places) + OF_SURFACE * len(taken), []
-        for (b, kind, own, coordinates, functions), point in zip(places, points, strict=True):
+        for n, ((b, kind, own, coordinates, functions), point) in enumerate(zip(places, points, strict=True)):
             integers += [b, kind, len(numbers), head + len(further)]
             for k, place in enumerate(coordinates):
                 further += place
@@ -424,20 +461,27 @@ class Path(AlongCourse):
                     moving.append((functions[k], [0]))
                     further += [len(moving), len(numbers) + OF_FRAME + 2 * k, int(point.as_opensim)]
             numbers += own
+            if kind == FIXED:  # in place of `TO_NEXT`
+                next_one = places[min(n + 1, len(places) - 1)]
+                is_of_body = next_one[0] == b and next_one[1] == FIXED
+                numbers.append(math.dist(own, next_one[2]) if is_of_body else 0.0)
         nothing: tuple[Any, ...] = ()
         self.surfaces = nothing
         for wrap in taken:
             frame_and_sizes = self._surface_of(forces, wrap, len(places), integers, len(numbers))
             numbers += frame_and_sizes
+        #: Between which points each of its wraps is.
+        self.ranges = [
+            (0 if one.first is None else one.first, len(places) - 1 if one.last is None else one.last) for one in taken
+        ]
+        for n in _still_points(places, self.ranges) if is_plain and not counts_all else ():
+            integers[HEAD + OF_POINT * n + 1] = STILL
+            integers[ROWS] -= 1
         if taken and not self._is_taut and number_of_rows(len(places), len(taken)) <= MOST_BESIDE:
             integers[FORM] = _form(integers)
         over_surfaces = TautCourse if self._is_taut else WrappingCourse
         kind_of_course = over_surfaces if taken else WrappingCourse if is_wound else Course
         course = kind_of_course([*integers, *further], numbers)
-        #: Between which points each of its wraps is.
-        self.ranges = [
-            (0 if one.first is None else one.first, len(places) - 1 if one.last is None else one.last) for one in taken
-        ]
         self._of_wraps = [one.surface for one in taken]
         around: tuple[Any, ...] = self.surfaces
         self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
@@ -664,12 +708,19 @@ class Path(AlongCourse):
         return list(pairwise(ends))
 
 
+def _still_points(places: Sequence[Any], ranges: Sequence[tuple[int, int]]) -> list[int]:
+    """Which points, all of them fixed, have neighbours of their own body alone, with no surface between."""
+    last, bends = len(places) - 1, {k for first, end in ranges for k in range(first, end)}  # by the point before
+    same = [k not in bends and places[k][0] == places[k + 1][0] for k in range(last)]
+    return [k for k in range(last + 1) if (k == 0 or same[k - 1]) and (k == last or same[k])]
+
+
 def _form(integers: list[int]) -> int:
     """A number of what two paths have in common that differ in bodies, points and numbers alone."""
     n, m = integers[:2]
     surfaces = [integers[HEAD + OF_POINT * n + OF_SURFACE * w :][:OF_SURFACE] for w in range(m)]
     common = [(kind, *rest) for kind, _, *rest, _ in surfaces]
-    digest = hashlib.blake2b(repr((n, common)).encode(), digest_size=6).digest()
+    digest = hashlib.blake2b(repr((n, integers[2], integers[COLUMN], common)).encode(), digest_size=6).digest()
     return 1 + int.from_bytes(digest, "big")  # a whole number as a float64, too
 
 

@@ -12,7 +12,7 @@ from ...algebra.arrays import ArrayLike
 from ...errors import ModelError
 from ...value import Transform, checks
 from ._over_ellipsoid import AXIAL, HYBRID, MIDPOINT
-from ._rounds import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TORUS
+from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE, TORUS
 
 #: How an ellipsoid's plane is found.
 METHODS = {"hybrid": HYBRID, "midpoint": MIDPOINT, "axial": AXIAL}
