@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.unilateral.contact_events import ContactEvents
 
 #: At which the double pendulum of `build` is stopped, struck, or held by a rope now and then.
 KINDS = (
@@ -123,13 +124,22 @@ def test_friction_takes_python_into_steps_only_where_something_slides(monkeypatc
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_many_states_pass_impacts_and_have_the_bits_of_each_alone(kind, rng):
+def test_many_states_pass_impacts_and_have_the_bits_of_each_alone(kind, rng, monkeypatch):
+    """Contacts are handled once at each event."""
     system, state = build(kind)
+    handle, handled = ContactEvents.handle_event, []
+    monkeypatch.setattr(ContactEvents, "handle_event", lambda *given: handled.append(1) or handle(*given))
     n = 19
     q, u = starts(system, state, n, rng)
     q[-1] = u[-1] = 0.0  # which hangs at rest, away from all
     runs = {}
-    for name, order in (("as they are", np.arange(n)), ("shuffled", rng.permutation(n)), ("one", np.array([5]))):
+    for name, order in (
+        ("as they are", np.arange(n)),
+        ("shuffled", rng.permutation(n)),
+        ("one", np.array([5])),
+        ("few", np.arange(4)),
+    ):
+        handled.clear()
         ensemble = mb.Ensemble(system, len(order), state=state)
         ensemble.q, ensemble.u = q[order], u[order]
         motions = ensemble.simulate(2.0, report_interval=0.25, accuracy=1e-5)
@@ -142,6 +152,8 @@ def test_many_states_pass_impacts_and_have_the_bits_of_each_alone(kind, rng):
     for i in range(n):
         assert np.array_equal(runs["as they are"][i], runs["shuffled"][i])
     assert np.array_equal(runs["as they are"][5], runs["one"][5])
+    of_few = len(handled)
+    handled.clear()
     for i in range(4):
         alone = state.copy()
         alone.q, alone.u = q[i], u[i]
@@ -149,6 +161,7 @@ def test_many_states_pass_impacts_and_have_the_bits_of_each_alone(kind, rng):
         assert np.allclose(found.q, runs["as they are"][i], rtol=0, atol=1e-9)
         assert found.statistics["steps_taken"] == steps_taken[i]
         assert struck[i] == bool(found.events)  # not by edges that pass beside each other, say
+    assert of_few == len(handled)
 
 
 def test_states_that_begin_in_touch_or_within_rounding_of_it_begin_alone():

@@ -127,7 +127,7 @@ def run_one(
         integrator = carried = variational(integrator, state, Directions(system, state, sensitivities))
     integrator.held, integrator.goes_on = held, onward is not None and not onward.changed
     stepper, rows, failure = TimeStepper(system, integrator), MemoryRows(len(times)), None
-    stepper.may_be_saved = False
+    stepper.may_be_saved, stepper.contacts_are_handled = False, onward is not None and onward.changed
     changes: list[tuple[int, dict[str, Any], Settings]] = []
     try:
         stepper.initialize(state)
