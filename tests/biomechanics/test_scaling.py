@@ -11,7 +11,6 @@ from kinds.legs import OSIM, SEED, WAYS, wrapped
 from mobod.biomechanics import Measurement
 from mobod.cli.main import main
 from mobod.importer.osim import scaling
-from mobod.importer.osim.scaling import text_of
 from mobod.importer.xml_element import Element
 
 # muscles that do not act are what is scaled here
@@ -301,5 +300,5 @@ def test_shapes_of_a_scaled_body_are_scaled_with_it():
     shapes = [Element("Mesh", {}, 1, [Element("scale_factors", {}, 1, [], "1 2 4")] * n, "") for n in (1, 0)]
     frame = Element("Body", {}, 1, [Element("attached_geometry", {}, 1, shapes, "")], "")
     scaling._geometry(frame, np.array([1.1, 0.9, 2.0]))
-    found = [[float(word) for word in text_of(shape, "scale_factors").split()] for shape in shapes]
+    found = [[float(word) for word in shape.text_of("scale_factors").split()] for shape in shapes]
     assert_allclose(found, [[1.1, 1.8, 8.0], [1.1, 0.9, 2.0]], rtol=1e-15)

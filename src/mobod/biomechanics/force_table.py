@@ -14,7 +14,6 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..force import Actuator
 from ..importer.model import Model
-from ..importer.opensim_file import text_of
 from ..importer.osim.elements.pushes import PrescribedForce
 from ..importer.xml_element import Element
 from ..muscle import Muscle
@@ -124,10 +123,10 @@ def _record(model: Model, name: str, one: Any, element: Element) -> Record | Non
         return Record([label], lambda state: [float(one.calc_force_contribution(state)[2].sum())])
     names = {body.index: key for key, body in model.bodies.items()}
     if element.tag in ("BushingForce", "ExpressionBasedBushingForce", "FunctionBasedBushingForce"):
-        ends = [text_of(element, f"socket_frame{k}").rpartition("/")[2] for k in (1, 2)]
+        ends = [element.text_of(f"socket_frame{k}").rpartition("/")[2] for k in (1, 2)]
         return _on_bodies(one, [f"{name}.{end}" for end in ends], one.default_integers[:2])
     if element.tag in ("PointToPointSpring", "ExpressionBasedPointToPointForce"):
-        ends = [(text_of(element, f"socket_body{k}") or text_of(element, f"body{k}")).rpartition("/")[2] for k in (1, 2)]
+        ends = [(element.text_of(f"socket_body{k}") or element.text_of(f"body{k}")).rpartition("/")[2] for k in (1, 2)]
         return _between_points(one, [f"{name}.{end}" for end in ends])
     if element.tag == "SmoothSphereHalfSpaceForce":
         pair = one.get_body_sphere().index, one.get_body_half_space().index
@@ -139,7 +138,7 @@ def _record(model: Model, name: str, one: Any, element: Element) -> Record | Non
 
 
 def _ligament(name: str, one: Any, element: Element) -> Record:
-    slack = float(text_of(element, "slack_length"))
+    slack = float(element.text_of("slack_length"))
 
     def find(state: State) -> list[float]:
         length, speed = one.calc_length(state), one.get_path().calc_speed(state)
@@ -151,8 +150,8 @@ def _ligament(name: str, one: Any, element: Element) -> Record:
 
 def _prescribed(name: str, one: PrescribedForce, element: Element) -> Record:
     """Those of force, point and torque that there are: the point in the force's frame, the others in Ground."""
-    is_in_ground = text_of(element, "forceIsGlobal") in ("", "true", "1")
-    head = "ground" if is_in_ground else text_of(element, "socket_frame").rpartition("/")[2]
+    is_in_ground = element.text_of("forceIsGlobal") in ("", "true", "1")
+    head = "ground" if is_in_ground else element.text_of("socket_frame").rpartition("/")[2]
     b, given = one.default_integers[0], list(one.given)
 
     def find(state: State) -> Array:

@@ -17,7 +17,6 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
 from ..importer.model import Model
-from ..importer.osim.scaling import below, text_of
 from ..importer.xml_element import Element
 from ..motion_data import Table, read_trc
 from ..value.checks import positive, suggest
@@ -227,7 +226,7 @@ def _place(scaled: Model, seen: Table, fixed: Sequence[str], weights: Any, coord
 def fixed_markers(document: Element) -> list[str]:
     """The markers that a document says are fixed."""
     return [
-        one.attributes.get("name", "") for one in below(document) if one.tag == "Marker" and text_of(one, "fixed") == "true"
+        one.attributes.get("name", "") for one in document.below() if one.tag == "Marker" and one.text_of("fixed") == "true"
     ]
 
 
@@ -236,7 +235,7 @@ def _write_markers(scaled: Model) -> None:
     document: Element = scaled.data["document"]
     names = {body.index: f"/bodyset/{name}" for name, body in scaled.bodies.items()}
     left = dict(scaled.markers)
-    for one in below(document):
+    for one in document.below():
         name = one.attributes.get("name", "")
         if one.tag == "Marker" and name in left:
             body, station = left.pop(name)

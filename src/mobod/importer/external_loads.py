@@ -18,7 +18,7 @@ from ..errors import ModelError
 from ..motion_data import Table, read_sto
 from ..value.checks import suggest
 from ..value.files import as_path
-from .opensim_file import all_named, first_named, flag_of, read_opensim_file, text_of
+from .opensim_file import all_named, first_named, flag_of, read_opensim_file
 from .xml_element import Element
 
 GROUND = "ground"
@@ -176,7 +176,7 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
     if loads is None:
         raise ModelError(f"{path}:{root.line}: there is no <ExternalLoads> in this file")
     if data is None:
-        name = text_of(loads, "datafile")
+        name = loads.text_of("datafile")
         if not name or name.lower() == "unassigned":
             raise ModelError(f"{path}:{loads.line}: the <ExternalLoads> name no <datafile>")
         data = read_sto(beside(path, name), degrees=False)  # whatever they are called, none are angles
@@ -184,7 +184,7 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
     for element in all_named(loads, "ExternalForce"):
         if flag_of(element, "isDisabled") or not flag_of(element, "appliesForce", True):
             continue
-        body = text_of(element, "applied_to_body")
+        body = element.text_of("applied_to_body")
         if not body:
             raise ModelError(f"{path}:{element.line}: this <ExternalForce> names no <applied_to_body>")
         applied.append(
@@ -193,8 +193,8 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
                 force=_identifier(element, "force_identifier"),
                 point=_identifier(element, "point_identifier"),
                 torque=_identifier(element, "torque_identifier"),
-                force_in=_last(text_of(element, "force_expressed_in_body") or GROUND),
-                point_in=_last(text_of(element, "point_expressed_in_body") or GROUND),
+                force_in=_last(element.text_of("force_expressed_in_body") or GROUND),
+                point_in=_last(element.text_of("point_expressed_in_body") or GROUND),
                 name=element.attributes.get("name", ""),
             )
         )
@@ -214,7 +214,7 @@ def beside(path: Path, name: str) -> Path:
 
 
 def _identifier(element: Element, tag: str) -> str:
-    text = text_of(element, tag)
+    text = element.text_of(tag)
     return "" if text.lower() in ("unassigned", "none", "") else text
 
 

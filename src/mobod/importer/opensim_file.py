@@ -50,21 +50,9 @@ def apply_defaults(owner: Element) -> None:
             element.children += [copy.deepcopy(child) for child in default.children if child.tag not in present]
 
 
-def text_of(element: Element, tag: str) -> str:
-    """The text of the first child of this name, without the blanks around it; empty where there is none."""
-    return next((child.text.strip() for child in element.children if child.tag == tag), "")
-
-
 def all_named(element: Element, tag: str) -> list[Element]:
-    """The element itself and all below it that have this name."""
-    found = [element] if element.tag == tag else []
-    waiting = list(reversed(element.children))
-    while waiting:
-        one = waiting.pop()
-        if one.tag == tag:
-            found.append(one)
-        waiting.extend(reversed(one.children))
-    return found
+    """All elements below one, or this one, that have a tag, in the order of the file."""
+    return [one for one in element.below() if one.tag == tag]
 
 
 def first_named(element: Element, tag: str) -> Element | None:
@@ -74,13 +62,13 @@ def first_named(element: Element, tag: str) -> Element | None:
 
 def flag_of(element: Element, tag: str, usual: bool = False) -> bool:
     """True if a child says so; *usual* where it says nothing."""
-    text = text_of(element, tag).lower()
+    text = element.text_of(tag).lower()
     return usual if not text else text in ("true", "1")
 
 
 def number_of(path: Path, element: Element, tag: str, usual: float) -> float:
     """The number of a child; *usual* where it says none."""
-    text = text_of(element, tag)
+    text = element.text_of(tag)
     try:
         return usual if text.lower() in ("", "unassigned") else float(text)
     except ValueError:
@@ -89,7 +77,7 @@ def number_of(path: Path, element: Element, tag: str, usual: float) -> float:
 
 def numbers_of(path: Path, element: Element, tag: str, usual: list[float], count: int | None = None) -> list[float]:
     """The numbers of a child, as many as *count* says; *usual* where it says none."""
-    words = text_of(element, tag).split()
+    words = element.text_of(tag).split()
     try:
         found = [float(word) for word in words] or usual
     except ValueError:

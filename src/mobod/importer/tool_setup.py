@@ -13,7 +13,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.files import as_path
 from .external_loads import beside
-from .opensim_file import all_named, first_named, flag_of, number_of, numbers_of, read_opensim_file, text_of
+from .opensim_file import all_named, first_named, flag_of, number_of, numbers_of, read_opensim_file
 from .xml_element import Element
 
 #: The element of each tool.
@@ -149,7 +149,7 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.motion = _file(path, tool, "coordinates_file")
         setup.loads = _file(path, tool, "external_loads_file")
         setup.output = _output(_folder(path, tool) or path.parent, tool, "output_gen_force_file")
-        setup.exclude = text_of(tool, "forces_to_exclude").split()
+        setup.exclude = tool.text_of("forces_to_exclude").split()
         if setup.kind == "so":
             _read_analyses(path, tool, setup)
         cutoff = number_of(path, tool, "lowpass_cutoff_frequency_for_coordinates", -1.0)
@@ -181,7 +181,7 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
     controller = first_named(tool, "ControlSetController")
     if controller is not None and flag_of(controller, "enabled", True):
         setup.controls = _file(path, controller, "controls_file")
-    names = text_of(tool, "force_set_files").split()
+    names = tool.text_of("force_set_files").split()
     setup.forces = [beside(path, name) for name in names if name.lower() != "unassigned"]
     setup.replace = flag_of(tool, "replace_force_set")
     listed = first_named(first_named(tool, "AnalysisSet") or tool, "objects")
@@ -195,7 +195,7 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
             setup.every = max(1, round(number_of(path, one, "step_interval", 1.0)))
             setup.muscle_physiology = flag_of(one, "use_muscle_physiology", True)
         elif one.tag in ANALYSES:
-            lists = {name: text_of(one, name).split() for name in ANALYSES[one.tag]}
+            lists = {name: one.text_of(name).split() for name in ANALYSES[one.tag]}
             if lists.get("forces_file"):
                 lists["forces_file"] = [str(beside(path, lists["forces_file"][0]))]
             name, every = one.attributes.get("name", "") or one.tag, max(1, round(number_of(path, one, "step_interval", 1.0)))
@@ -216,7 +216,7 @@ def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:
         if task.tag == "IKMarkerTask":
             setup.weights[name] = weight
         else:
-            how = text_of(task, "value_type") or "from_file"
+            how = task.text_of("value_type") or "from_file"
             setup.coordinates[name] = number_of(path, task, "value", 0.0) if how == "manual_value" else None
             setup.coordinate_weights[name] = weight
             if how == "from_file":
@@ -224,7 +224,7 @@ def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:
 
 
 def _range(path: Path, tool: Element) -> tuple[float, float]:
-    words = text_of(tool, "time_range").split()
+    words = tool.text_of("time_range").split()
     if len(words) != 2:
         return -np.inf, np.inf
     try:
@@ -235,7 +235,7 @@ def _range(path: Path, tool: Element) -> tuple[float, float]:
 
 
 def _name(element: Element, tag: str) -> Path | None:
-    text = text_of(element, tag)
+    text = element.text_of(tag)
     return None if not text or text.lower() == "unassigned" else Path(text)
 
 
@@ -345,20 +345,20 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
     setup.output_markers = _output(path.parent, placer, "output_marker_file")
     setup.keep_masses = flag_of(scaler, "preserve_mass_distribution")
     setup.output = _output(path.parent, placer, "output_model_file") or _output(path.parent, scaler, "output_model_file")
-    order = text_of(scaler, "scaling_order").split() or ["measurements", "manualScale"]
+    order = scaler.text_of("scaling_order").split() or ["measurements", "manualScale"]
     for one in all_named(scaler, "Measurement") if "measurements" in order else []:
         if not flag_of(one, "apply", True):
             continue
-        pairs = [tuple(text_of(pair, "markers").split()) for pair in all_named(one, "MarkerPair")]
+        pairs = [tuple(pair.text_of("markers").split()) for pair in all_named(one, "MarkerPair")]
         bodies = {
-            body.attributes.get("name", ""): "".join(text_of(body, "axes").split()) for body in all_named(one, "BodyScale")
+            body.attributes.get("name", ""): "".join(body.text_of("axes").split()) for body in all_named(one, "BodyScale")
         }
         if any(len(pair) != 2 for pair in pairs):
             raise ModelError(f"{path}:{one.line}: a MarkerPair has two markers")
         setup.measurements.append((one.attributes.get("name", ""), [(pair[0], pair[1]) for pair in pairs], bodies))
     for one in all_named(scaler, "Scale") if "manualScale" in order else []:
         if flag_of(one, "apply", True):
-            setup.factors[text_of(one, "segment")] = np.array(numbers_of(path, one, "scales", [], 3))
+            setup.factors[one.text_of("segment")] = np.array(numbers_of(path, one, "scales", [], 3))
     tasks = ToolSetup(kind="ik")
     _read_tasks(path, placer, tasks)
     setup.weights, setup.coordinates = tasks.weights, tasks.coordinates
@@ -372,7 +372,7 @@ def read_marker_set(path: str | os.PathLike[str]) -> tuple[dict[str, tuple[str, 
     root = read_opensim_file(path)
     found, fixed = {}, []
     for one in all_named(root, "Marker"):
-        body = text_of(one, "socket_parent_frame") or text_of(one, "body") or text_of(one, "parent_frame")
+        body = one.text_of("socket_parent_frame") or one.text_of("body") or one.text_of("parent_frame")
         name = one.attributes.get("name", "")
         found[name] = body.rsplit("/", 1)[-1], np.array(numbers_of(path, one, "location", [], 3))
         if flag_of(one, "fixed"):

@@ -13,7 +13,7 @@ from ..errors import ModelError
 from ..value.files import as_path
 from .controls import read_controls
 from .external_loads import beside
-from .opensim_file import all_named, flag_of, number_of, numbers_of, read_opensim_file, text_of
+from .opensim_file import all_named, flag_of, number_of, numbers_of, read_opensim_file
 from .tool_setup import _file, _name, tool_of
 from .xml_element import Element
 
@@ -89,7 +89,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
     setup = TrackingSetup(kind=kind, name=tool.attributes.get("name", "").strip() or "mobod")
     setup.model, setup.motion = _file(path, tool, "model_file"), _file(path, tool, "desired_kinematics_file")
     setup.loads, setup.results = _file(path, tool, "external_loads_file"), _name(tool, "results_directory")
-    words = text_of(tool, "force_set_files").split()
+    words = tool.text_of("force_set_files").split()
     setup.forces = [beside(path, name) for name in words if name.lower() != "unassigned"]
     setup.replace = flag_of(tool, "replace_force_set", False)
     setup.window = number_of(path, tool, "cmc_time_window", window) if kind == "cmc" else window  # RRATool reads none
@@ -98,7 +98,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
     setup.cutoff = cutoff if cutoff >= 0.0 else None
     setup.accuracy = number_of(path, tool, "integrator_error_tolerance", 1e-5)
     setup.exact = kind == "cmc" and flag_of(tool, "use_fast_optimization_target", True)
-    setup.exclude = text_of(tool, "actuators_to_exclude").split()
+    setup.exclude = tool.text_of("actuators_to_exclude").split()
     setup.points = _file(path, tool, "desired_points_file")
     constraints = _file(path, tool, "constraints_file")
     if constraints is not None:
@@ -116,7 +116,7 @@ def _read_adjustment(path: Path, tool: Element, setup: TrackingSetup) -> None:
     setup.output_model = _name(tool, "output_model_file")
     if not flag_of(tool, "adjust_com_to_reduce_residuals", True):
         return
-    setup.body = text_of(tool, "adjusted_com_body")
+    setup.body = tool.text_of("adjusted_com_body")
     if not setup.body:
         raise ModelError(f"{path}:{tool.line}: adjust_com_to_reduce_residuals needs an <adjusted_com_body>")
     between = [number_of(path, tool, f"{which}_time_for_com_adjustment", -1.0) for which in ("initial", "final")]
@@ -140,14 +140,14 @@ def read_tasks(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
     found: dict[str, dict[str, Any]] = {}
     for tag in ("CMC_Joint", "CMC_Point", "CMC_Orientation"):
         for one in all_named(root, tag):
-            active = [word.lower() == "true" for word in text_of(one, "active").split()]
+            active = [word.lower() == "true" for word in one.text_of("active").split()]
             if not flag_of(one, "on", True) or not any(active if tag != "CMC_Joint" else active[:1]):
                 continue
             name = one.attributes.get("name", "").strip()
             values = {"kp": 1.0, "kv": 0.5, "ka": 1.0, "weight": 1.0, "limit": 0.0}
             task: dict[str, Any] = {key: numbers_of(path, one, key, [usual])[0] for key, usual in values.items()}
             if tag == "CMC_Joint":
-                found[text_of(one, "coordinate").rpartition("/")[2] or name] = task
+                found[one.text_of("coordinate").rpartition("/")[2] or name] = task
             else:
                 found[name] = {**task, **_of_body(path, one, active)}
     if not found:
@@ -157,7 +157,7 @@ def read_tasks(path: str | os.PathLike[str]) -> dict[str, dict[str, Any]]:
 
 def _of_body(path: Path, one: Element, active: list[bool]) -> dict[str, Any]:
     """The settings of a point or an orientation besides gains."""
-    body = text_of(one, "wrt_body")
+    body = one.text_of("wrt_body")
     if not body:
         raise ModelError(f"{path}:{one.line}: the {one.tag} {one.attributes.get('name', '')!r} names no <wrt_body>")
     rows = [k for k, on in enumerate(active[:3]) if on]
@@ -165,7 +165,7 @@ def _of_body(path: Path, one: Element, active: list[bool]) -> dict[str, Any]:
     axes = [axis if any(axis) else [float(i == k) for i in range(3)] for k, axis in enumerate(axes)]
     weights = numbers_of(path, one, "weight", [1.0] * 3)
     found: dict[str, Any] = {
-        "body": body, "relative_to": text_of(one, "express_body") or "ground", "directions": [axes[k] for k in rows],
+        "body": body, "relative_to": one.text_of("express_body") or "ground", "directions": [axes[k] for k in rows],
         "weight": [(weights + [1.0] * 3)[k] for k in rows],
     }  # fmt: skip
     return found | ({"point": numbers_of(path, one, "point", [0.0] * 3, 3)} if one.tag == "CMC_Point" else {})

@@ -38,6 +38,31 @@ class Element:
         """Yield the children of this name, in the order of the file."""
         return (child for child in self.children if child.tag == tag)
 
+    def child(self, tag: str) -> Element | None:
+        """The first child with this tag; None where there is none."""
+        return next(self.find_all(tag), None)
+
+    def text_of(self, tag: str) -> str:
+        """The text of the first child with this tag; empty where there is none."""
+        child = self.child(tag)
+        return "" if child is None else child.text.strip()
+
+    def below(self) -> Iterator[Element]:
+        """It, and everything in it, in the order of the file."""
+        waiting = [self]
+        while waiting:
+            one = waiting.pop()
+            yield one
+            waiting.extend(reversed(one.children))
+
+    def child_made(self, tag: str, name: str = "") -> Element:
+        """The first child with this tag, made where there is none, with a name where that is given."""
+        found = self.child(tag)
+        if found is None:
+            found = Element(tag, {"name": name} if name else {}, self.line)
+            self.children.append(found)
+        return found
+
 
 def read_xml(
     path: str | os.PathLike[str], *, with_text: bool = False, any_bytes: bool = False, faults: list[str] | None = None

@@ -36,7 +36,7 @@ def to_local(mujoco: Any, document: Document, report: Report) -> None:
     for element, parent in placed:
         X_GP = poses.get(id(parent), Transform())
         if element.tag == "body" and "pos" not in element.attributes:
-            inertial = next(element.find_all("inertial"), None)
+            inertial = element.child("inertial")
             known = inertial is not None and "pos" in inertial.attributes
             poses[id(element)] = poses[id(inertial)] if known else X_GP
             adrift += not known

@@ -257,16 +257,8 @@ def _include(path: str, element: Element, above: tuple[str, ...]) -> None:
                 raise ModelError(f"{path}:{child.line}: <{child.tag}> is in the file {file!r}, which is not there")
             included, _ = _read(os.fspath(beside), (*above, path))
             name = child.attributes.get("name")
-            for one in [included, *_all_below(included)]:
+            for one in included.below():
                 one.file = one.file or os.fspath(beside)
             item.children[k] = included
             if name is not None:
                 included.attributes.setdefault("name", name)
-
-
-def _all_below(element: Element) -> Iterator[Element]:
-    waiting = list(element.children)
-    while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(one.children)

@@ -93,7 +93,7 @@ def _limit(build: Building, item: Item, name: str) -> Made:
     damping, transition = item.number("damping", 0.001) / w, item.number("transition", 0.1) * w
     if not transition > 0.0:
         item.refuse(f"CoordinateLimitForce {item.name!r} needs a transition above zero, not {transition / w}")
-    return _made(build, of_coordinate.CoordinateLimit, mobod, which, upper, lower, damping, transition)
+    return _made(build, of_coordinate.CoordinateLimit, mobod, which, *upper, *lower, damping, transition)
 
 
 def _spring(build: Building, item: Item, name: str) -> Made:

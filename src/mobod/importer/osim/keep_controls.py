@@ -15,8 +15,8 @@ DRIVING = ("PrescribedController", "ControlSetController")
 
 def keep_in_document(document: Element, functions: Mapping[str, Function]) -> list[str]:
     """Write functions of controls into a document, as its one PrescribedController; what cannot be, a sentence each."""
-    held = _child(document, "ControllerSet", "controllerset")
-    objects = _child(held, "objects", "")
+    held = document.child_made("ControllerSet", "controllerset")
+    objects = held.child_made("objects")
     objects.children = [one for one in objects.children if one.tag not in DRIVING]
     made, names, left = [], [], []
     for name, one in functions.items():
@@ -34,11 +34,3 @@ def keep_in_document(document: Element, functions: Mapping[str, Function]) -> li
         ]
         objects.children.append(controller)
     return left
-
-
-def _child(parent: Element, tag: str, name: str) -> Element:
-    found = next((one for one in parent.children if one.tag == tag), None)
-    if found is None:
-        found = Element(tag, {"name": name} if name else {}, parent.line)
-        parent.children.append(found)
-    return found

@@ -144,7 +144,7 @@ def ignore_passive_fiber_forces(model: Given) -> Model:
 
     def change(one: Element) -> None:
         _only(one, "DeGrooteFregly2016Muscle", "ignore_passive_fiber_forces")
-        _put(one, "ignore_passive_fiber_force", "true")
+        one.child_made("ignore_passive_fiber_force").text = "true"
 
     return _changed(model, change)
 
@@ -170,7 +170,7 @@ def scale_active_force_length(model: Given, factor: float) -> Model:
 
     def change(one: Element) -> None:
         _only(one, "DeGrooteFregly2016Muscle", "scale_active_force_length")
-        _put(one, "active_force_width_scale", repr(factor * _number(one, "active_force_width_scale", 1.0)))
+        one.child_made("active_force_width_scale").text = repr(factor * _number(one, "active_force_width_scale", 1.0))
 
     return _changed(model, change)
 
@@ -191,7 +191,7 @@ def scale_max_isometric_force(model: Given, factor: float) -> Model:
     factor = checks.positive("factor", factor)
 
     def change(one: Element) -> None:
-        _put(one, "max_isometric_force", repr(factor * _number(one, "max_isometric_force", 1000.0)))
+        one.child_made("max_isometric_force").text = repr(factor * _number(one, "max_isometric_force", 1000.0))
 
     return _changed(model, change)
 
@@ -362,13 +362,13 @@ def move_mass_center(model: Given, body: str, shift: Sequence[float]) -> Model:
     model = as_model(model)
     document = _document(model)
     found = next(
-        (one for one in _descendants(document) if one.tag == "Body" and one.attributes.get("name", "").strip() == body), None
+        (one for one in document.below() if one.tag == "Body" and one.attributes.get("name", "").strip() == body), None
     )
     if found is None:
         raise ModelError(f"the model {model.name!r} has no body {body!r}; {checks.suggest(body, [*model.bodies])}")
     old = [float(word) for word in (_text(found, "mass_center") or "0 0 0").split()]
     new = [a + float(b) for a, b in zip(old, shift, strict=True)]
-    _put(found, "mass_center", " ".join(map(repr, new)))
+    found.child_made("mass_center").text = " ".join(map(repr, new))
     return model_of_document(model, document)
 
 
@@ -379,14 +379,6 @@ def with_loads(model: Model, path: str | os.PathLike[str]) -> Model:
             f"the model {model.name!r} was read with external loads; load it without, or give no external_loads here"
         )
     return model_of_document(model, _document(model), external_loads=path)
-
-
-def _descendants(element: Element) -> Iterable[Element]:
-    waiting = [element]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(one.children)
 
 
 def replace_paths(model: Model, functions: Mapping[str, tuple[Function, Sequence[str]]]) -> Model:
@@ -430,20 +422,12 @@ def _document(model: Model) -> Element:
 
 
 def _forces(document: Element) -> Element:
-    return _child(_child(document, "ForceSet", {"name": "forceset"}), "objects", {})
+    return document.child_made("ForceSet", "forceset").child_made("objects")
 
 
 def _lists(document: Element) -> list[Element]:
     """The lists that hold a model's forces: that of their set, and its components."""
     return [_forces(document), *document.find_all("components")]
-
-
-def _child(parent: Element, tag: str, attributes: dict[str, str]) -> Element:
-    found = next((one for one in parent.children if one.tag == tag), None)
-    if found is None:
-        found = Element(tag, attributes, parent.line)
-        parent.children.append(found)
-    return found
 
 
 def _is_muscle(one: Element) -> bool:
@@ -463,7 +447,7 @@ def _is_held(model: Model, state: Any, name: str) -> bool:
 def _text(one: Element, *tags: str) -> str:
     found: Element | None = one
     for tag in tags:
-        found = next((child for child in found.children if child.tag == tag), None) if found is not None else None
+        found = found.child(tag) if found is not None else None
     return "" if found is None else found.text.strip()
 
 
@@ -472,15 +456,11 @@ def _number(one: Element, tag: str, otherwise: float) -> float:
     return float(text) if text else otherwise
 
 
-def _put(one: Element, tag: str, text: str) -> None:
-    _child(one, tag, {}).text = text
-
-
 def _flag(one: Element, tag: str) -> None:
     if one.tag in ("RigidTendonMuscle",):
         return
     _only(one, ("Millard2012EquilibriumMuscle", "DeGrooteFregly2016Muscle"), tag)
-    _put(one, tag, "true")
+    one.child_made(tag).text = "true"
 
 
 def _only(one: Element, tags: str | tuple[str, ...], what: str) -> None:

@@ -17,7 +17,6 @@ from ...state.state import State
 from ...value.stage import Stage
 from ..xml_element import Element
 from .building import Building
-from .scaling import below, text_of
 
 #: Which properties of which elements are lengths along their paths; any other muscle has the first two.
 FIBERS = ("optimal_fiber_length", "tendon_slack_length")
@@ -80,11 +79,11 @@ def scale_lengths(build: Building, before: Sequence[float]) -> None:
         if not (length > 0.0 and then > 0.0):
             continue
         for tag in properties_of(element):
-            child = next((one for one in element.children if one.tag == tag), None)
+            child = element.child(tag)
             if child is not None and child.text.strip():
                 child.text = repr(float(child.text) * length / then)
 
 
 def has_lengths(root: Element) -> bool:
     """True if there is anything in a document that scales with a path."""
-    return any(text_of(one, tag) for one in below(root) for tag in properties_of(one))
+    return any(one.text_of(tag) for one in root.below() for tag in properties_of(one))

@@ -9,7 +9,7 @@ function is multiplied by the parent's factor along its axis.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -25,7 +25,7 @@ ONE = np.ones(3)
 
 def body_names(root: Element) -> list[str]:
     """The bodies of a document, in their order."""
-    return [one.attributes.get("name", "") for one in below(root) if one.tag == "Body"]
+    return [one.attributes.get("name", "") for one in root.below() if one.tag == "Body"]
 
 
 def scale_document(root: Element, factors: Mapping[str, Array], *, mass: float | None, keep_masses: bool) -> list[str]:
@@ -82,19 +82,19 @@ class _Scaler:
 
     def run(self, keep_masses: bool) -> None:
         """Scale everything."""
-        for one in below(self.root):
+        for one in self.root.below():
             if one.tag == "Body":
                 self._body(one, keep_masses)
             elif one.tag == "PhysicalOffsetFrame":
-                factors = self.of(text_of(one, "socket_parent"))
+                factors = self.of(one.text_of("socket_parent"))
                 _multiply(one, "translation", factors)
                 _geometry(one, factors)
             elif one.tag.endswith("Joint"):
                 self._joint(one)
             elif one.tag in STATIONS:
-                _multiply(one, "location", self.of(text_of(one, "socket_parent_frame")))
+                _multiply(one, "location", self.of(one.text_of("socket_parent_frame")))
             elif one.tag == "MovingPathPoint":
-                for axis, factor in zip("xyz", self.of(text_of(one, "socket_parent_frame")), strict=True):
+                for axis, factor in zip("xyz", self.of(one.text_of("socket_parent_frame")), strict=True):
                     _multiply_function(child_of(one, f"{axis}_location"), float(factor))
 
     def _body(self, body: Element, keep_masses: bool) -> None:
@@ -103,29 +103,29 @@ class _Scaler:
             return
         _multiply(body, "mass_center", factors)
         _geometry(body, factors)
-        for one in below(body):
+        for one in body.below():
             if one.tag.startswith("Wrap"):
                 _multiply(one, "translation", factors)
                 _wrap_sizes(one, factors)
-        mass, inertia = float(text_of(body, "mass") or 0.0), _numbers(body, "inertia", 6)
+        mass, inertia = float(body.text_of("mass") or 0.0), _numbers(body, "inertia", 6)
         new = mass if keep_masses else mass * float(np.prod(factors))
-        _put(body, "mass", [new])
-        _put(body, "inertia", scaled_inertia(mass, new, inertia, factors).tolist())
+        _put_numbers(body, "mass", [new])
+        _put_numbers(body, "inertia", scaled_inertia(mass, new, inertia, factors).tolist())
 
     def _joint(self, joint: Element) -> None:
         frames = {
-            one.attributes.get("name", ""): text_of(one, "socket_parent")
-            for one in below(joint)
+            one.attributes.get("name", ""): one.text_of("socket_parent")
+            for one in joint.below()
             if one.tag == "PhysicalOffsetFrame"
         }
-        factors = self.of(text_of(joint, "socket_parent_frame"), frames)
+        factors = self.of(joint.text_of("socket_parent_frame"), frames)
         if (factors == 1.0).all():
             return
         for tag in ("radii_x_y_z", "thoracic_ellipsoid_radii_x_y_z"):
             _multiply(joint, tag, factors)
         if joint.tag == "ConstantCurvatureJoint":
             self.notes.append(f"the length of the ConstantCurvatureJoint {joint.attributes.get('name', '')!r} is not scaled.")
-        for axis in (one for one in below(joint) if one.tag == "TransformAxis"):
+        for axis in (one for one in joint.below() if one.tag == "TransformAxis"):
             if axis.attributes.get("name", "").startswith("translation"):
                 direction = np.abs(_numbers(axis, "axis", 3))
                 _multiply_function(axis, float(direction @ factors))
@@ -151,8 +151,8 @@ def scaled_inertia(mass: float, new: float, inertia: Array, s: Array) -> Array:
 
 
 def _set_total_mass(root: Element, mass: float) -> None:
-    bodies = [one for one in below(root) if one.tag == "Body"]
-    total = sum(float(text_of(body, "mass") or 0.0) for body in bodies)
+    bodies = [one for one in root.below() if one.tag == "Body"]
+    total = sum(float(body.text_of("mass") or 0.0) for body in bodies)
     if not total > 0.0:
         raise ModelError("the bodies have no mass to be scaled to the subject's")
     for body in bodies:
@@ -163,37 +163,22 @@ def _set_total_mass(root: Element, mass: float) -> None:
 # ---------------------------------------------------------------------------------------------- elements
 
 
-def below(root: Element) -> Iterator[Element]:
-    """All elements of a tree, itself first, in the order of the document."""
-    waiting = [root]
-    while waiting:
-        one = waiting.pop()
-        yield one
-        waiting.extend(reversed(one.children))
-
-
 def child_of(element: Element, tag: str) -> Element | None:
     """The first child with this tag, or with this name."""
     return next((one for one in element.children if tag in (one.tag, one.attributes.get("name"))), None)
 
 
-def text_of(element: Element, tag: str) -> str:
-    """The text of a property; empty where there is none."""
-    child = next((one for one in element.children if one.tag == tag), None)
-    return "" if child is None else child.text.strip()
-
-
 def _bases(root: Element) -> dict[str, str]:
     """Of each offset frame the frame that it is fixed to; where a name comes twice, the first."""
     found: dict[str, str] = {}
-    for one in below(root):
+    for one in root.below():
         if one.tag == "PhysicalOffsetFrame":
-            found.setdefault(one.attributes.get("name", ""), text_of(one, "socket_parent"))
+            found.setdefault(one.attributes.get("name", ""), one.text_of("socket_parent"))
     return found
 
 
 def _numbers(element: Element, tag: str, n: int) -> Array:
-    words = text_of(element, tag).replace(",", " ").split()
+    words = element.text_of(tag).replace(",", " ").split()
     try:
         found = np.array([float(word) for word in words])
     except ValueError:
@@ -203,20 +188,15 @@ def _numbers(element: Element, tag: str, n: int) -> Array:
     return found
 
 
-def _put(element: Element, tag: str, numbers: list[float]) -> None:
-    text = " ".join(map(repr, numbers))
-    child = next((one for one in element.children if one.tag == tag), None)
-    if child is None:
-        element.children.append(Element(tag, {}, element.line, [], text))
-    else:
-        child.text = text
+def _put_numbers(element: Element, tag: str, numbers: list[float]) -> None:
+    element.child_made(tag).text = " ".join(map(repr, numbers))
 
 
 def _multiply(element: Element, tag: str, factors: Array) -> None:
-    words = text_of(element, tag).split()
+    words = element.text_of(tag).split()
     if words:
         numbers = np.array([float(word) for word in words])
-        _put(element, tag, (numbers * factors).tolist())
+        _put_numbers(element, tag, (numbers * factors).tolist())
 
 
 def _geometry(frame: Element, factors: Array) -> None:
@@ -224,14 +204,14 @@ def _geometry(frame: Element, factors: Array) -> None:
     for held in frame.children:
         if held.tag == "attached_geometry":
             for shape in held.children:
-                if not text_of(shape, "scale_factors"):
-                    _put(shape, "scale_factors", [1.0, 1.0, 1.0])
+                if not shape.text_of("scale_factors"):
+                    _put_numbers(shape, "scale_factors", [1.0, 1.0, 1.0])
                 _multiply(shape, "scale_factors", factors)
 
 
 def _wrap_sizes(surface: Element, factors: Array) -> None:
     """A sphere's radius by the mean of the factors; other sizes by those along the surface's axes, x and y by their mean."""
-    words = text_of(surface, "xyz_body_rotation").split()
+    words = surface.text_of("xyz_body_rotation").split()
     R = np.asarray(Rotation.from_body_fixed_xyz([float(word) for word in words] if words else (0.0, 0.0, 0.0)))
     along = np.linalg.norm(factors[:, None] * R, axis=0)
     _multiply(surface, "dimensions", along)
@@ -250,10 +230,10 @@ def _multiply_function(holder: Element | None, factor: float) -> None:
     for k, one in enumerate(place.children):
         if "Function" not in one.tag and "Spline" not in one.tag and one.tag != "Constant":
             continue
-        if one.tag == "LinearFunction" and [float(word) for word in text_of(one, "coefficients").split()] == [1.0, 0.0]:
+        if one.tag == "LinearFunction" and [float(word) for word in one.text_of("coefficients").split()] == [1.0, 0.0]:
             return  # the coordinate itself
         if one.tag == "MultiplierFunction":
-            _put(one, "scale", [factor * float(text_of(one, "scale") or 1.0)])
+            _put_numbers(one, "scale", [factor * float(one.text_of("scale") or 1.0)])
             return
         name = one.attributes.pop("name", None)
         wrapped = Element("MultiplierFunction", {} if name is None else {"name": name}, one.line)

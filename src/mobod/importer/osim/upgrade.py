@@ -17,7 +17,6 @@ from ...errors import ModelError
 from ...value import Rotation, Transform
 from ..opensim_file import apply_defaults
 from ..xml_element import Element
-from .scaling import below
 
 #: The version that the reader reads.
 LATEST = 40600
@@ -63,7 +62,7 @@ def upgrade(model: Element, version: int, path: str) -> list[str]:
             "Save the model with OpenSim 4.6 or older"
         )
     notes: list[str] = []
-    for element in below(model):
+    for element in model.below():
         element.tag = RENAMED.get(element.tag, element.tag)
     apply_defaults(model)
     for until, step in STEPS:
@@ -76,7 +75,7 @@ def upgrade(model: Element, version: int, path: str) -> list[str]:
 
 
 def _child(element: Element | None, tag: str) -> Element | None:
-    return None if element is None else next(element.find_all(tag), None)
+    return None if element is None else element.child(tag)
 
 
 def _text(element: Element | None, tag: str, default: str = "") -> str:
@@ -150,7 +149,7 @@ def engine_into_model(model: Element) -> None:
 def spatial_transforms(model: Element) -> None:
     """10901: a CustomJoint's axes were a set, of which each said whether it turns or moves."""
     names = ("rotation1", "rotation2", "rotation3", "translation1", "translation2", "translation3")
-    for joint in below(model):
+    for joint in model.below():
         group = _child(joint, "TransformAxisSet") if joint.tag == "CustomJoint" else None
         if group is None:
             continue
@@ -195,7 +194,7 @@ def point_and_torque_actuators(model: Element) -> None:
         "TorqueActuator": {"body_A": "bodyB", "body_B": "bodyA", "direction_A": "axis"},
         "PointActuator": {"body_B": "body", "point_B": "point", "direction_A": "direction"},
     }
-    for actuator in below(model):
+    for actuator in model.below():
         for old, new in names.get(actuator.tag, {}).items():
             _rename(actuator, old, new)
         tag = {"TorqueActuator": "axis", "PointActuator": "direction"}.get(actuator.tag)
@@ -208,7 +207,7 @@ def point_and_torque_actuators(model: Element) -> None:
 
 def conditional_points(model: Element) -> None:
     """20002: a conditional point's coordinate."""
-    for point in below(model):
+    for point in model.below():
         if point.tag == "ConditionalPathPoint":
             _rename(point, "coordinates", "coordinate")
 
@@ -225,7 +224,7 @@ def muscle_paths(model: Element) -> None:
 
 def moving_points(model: Element) -> None:
     """30000: a moving point's functions."""
-    for point in below(model):
+    for point in model.below():
         if point.tag == "MovingPathPoint":
             for axis in "xyz":
                 _rename(point, f"{axis.upper()}Attachment", f"{axis}_location")
@@ -233,7 +232,7 @@ def moving_points(model: Element) -> None:
 
 def names_inertias_and_frames(model: Element) -> None:
     """30500: names have no blanks, inertias are lists, constraints and springs name frames."""
-    for element in below(model):
+    for element in model.below():
         name = element.attributes.get("name")
         if name is not None and re.search(r"\s", name):
             element.attributes["name"] = re.sub(r"\s", "", name)
@@ -374,7 +373,7 @@ def offset_frames(model: Element) -> None:
                     _add(link, f"socket_frame{k}", f"{name}_offset")
                 else:
                     _add(link, f"socket_frame{k}", _body_path(name))
-    for point in below(model):
+    for point in model.below():
         if point.tag in ("PathPoint", "ConditionalPathPoint", "MovingPathPoint"):
             _socket_of_body(point, "body", "parent_frame")
             for old in ("coordinate", "x_coordinate", "y_coordinate", "z_coordinate"):
@@ -387,7 +386,7 @@ def offset_frames(model: Element) -> None:
 
 def components(model: Element) -> None:
     """30506: a component's geometry joined its components; a prescribed force is on a frame."""
-    for element in below(model):
+    for element in model.below():
         geometry = _take(element, "geometry") if element.tag in ("Body", "Ground", "PhysicalOffsetFrame", "Model") else None
         if geometry is not None:
             _list_of(element, "components").children += geometry.children
@@ -423,7 +422,7 @@ def _connectors(element: Element) -> None:
 
 def connectors(model: Element) -> None:
     """30508: connectors became properties, each with a name of its own."""
-    for element in below(model):
+    for element in model.below():
         _connectors(element)
 
 
@@ -442,7 +441,7 @@ def _negate(element: Element, old: str, new: str) -> None:
 
 def sockets(model: Element) -> None:
     """30510: connectors are called sockets."""
-    for element in below(model):
+    for element in model.below():
         if element.tag.startswith("connector_"):
             element.tag = "socket_" + element.tag.removeprefix("connector_")
 
@@ -475,7 +474,7 @@ def reversed_joints(model: Element) -> None:
 
 def short_socket_names(model: Element) -> None:
     """30517: sockets' names lost their end."""
-    for element in below(model):
+    for element in model.below():
         match = re.fullmatch(r"((?:socket|input)_.*)_connectee_names?", element.tag)
         if match is not None:
             element.tag = match.group(1)
@@ -485,11 +484,11 @@ def coordinates_of_points(model: Element) -> None:
     """40000: points of paths know coordinates by where these are; OpenSim looks for a bare name in older documents only."""
     places: dict[str, str] = {}
     for joint in _members(model, "JointSet"):
-        for one in below(joint):
+        for one in joint.below():
             if one.tag == "Coordinate":
                 name = one.attributes.get("name", "").strip()
                 places.setdefault(name, f"/jointset/{joint.attributes.get('name', '').strip()}/{name}")
-    for point in below(model):
+    for point in model.below():
         if point.tag in ("ConditionalPathPoint", "MovingPathPoint"):
             for socket in point.children:
                 if socket.tag.startswith("socket_") and socket.tag.endswith("coordinate"):
@@ -498,7 +497,7 @@ def coordinates_of_points(model: Element) -> None:
 
 def named_paths(model: Element) -> None:
     """40500: a path may be of several kinds, and is called path."""
-    for path in below(model):  # of forces in their set, and among components
+    for path in model.below():  # of forces in their set, and among components
         if path.tag == "GeometryPath":
             path.attributes["name"] = "path"
 

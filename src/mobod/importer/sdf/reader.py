@@ -356,7 +356,7 @@ class _Reader(Reading):
             else self.child_number(inertia, key, whose, float(key[1] == key[2]))
             for key in keys
         )
-        if next(element.find_all("fluid_added_mass"), None) is not None:
+        if element.child("fluid_added_mass") is not None:
             self.drop(element, "<fluid_added_mass> in <inertial>")
         self.drop_others(element, {"mass", "inertia", "pose", "fluid_added_mass", "density", "auto_inertia_params"})
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
@@ -381,7 +381,7 @@ class _Reader(Reading):
             )
             return Inertial(1.0, np.eye(3), Pose(Transform()), self.place(element))
         mass, com, tensor = found
-        if next(element.find_all("mass"), None) is not None:  # then the densities are only relative ones
+        if element.child("mass") is not None:  # then the densities are only relative ones
             given = self.child_number(element, "mass", f"link {name!r}: inertial", mass)
             if given <= 0.0:
                 self.fail(element, f"link {name!r}: inertial: mass is not positive ({given:g})")
@@ -449,9 +449,9 @@ class _Reader(Reading):
         return x, y
 
     def read_color(self, visual: Element) -> tuple[float, float, float, float] | None:
-        material = next(visual.find_all("material"), None)
-        diffuse = None if material is None else next(material.find_all("diffuse"), None)
-        clear = next(visual.find_all("transparency"), None)
+        material = visual.child("material")
+        diffuse = None if material is None else material.child("diffuse")
+        clear = visual.child("transparency")
         opacity = 1.0
         if clear is not None and NUMBER.fullmatch(clear.text.strip()):
             opacity = 1.0 - min(max(float(clear.text), 0.0), 1.0)
@@ -503,8 +503,8 @@ class _Reader(Reading):
         pitch = 1.0
         if kind == "screw":
             # the older element has turns the other way, as an angle a length
-            given = next(element.find_all("screw_thread_pitch"), None)
-            older = next(element.find_all("thread_pitch"), None)
+            given = element.child("screw_thread_pitch")
+            older = element.child("thread_pitch")
             if given is not None:
                 pitch = self.child_number(element, "screw_thread_pitch", whose, 1.0)
             elif older is not None:
@@ -534,7 +534,7 @@ class _Reader(Reading):
         values: dict[str, float] = {}
         if limit is not None:
             for key in ("lower", "upper", "effort", "velocity", "stiffness", "dissipation"):
-                if next(limit.find_all(key), None) is not None:
+                if limit.child(key) is not None:
                     values[key] = self.child_number(limit, key, f"{whose}: limit", 0.0, bound=True)
         for key in ("lower", "upper"):
             if key in values and abs(values[key]) >= _NO_BOUND:
@@ -581,7 +581,7 @@ class _Reader(Reading):
         return name
 
     def pose(self, element: Element) -> Pose:
-        own = next(element.find_all("pose"), None)
+        own = element.child("pose")
         if own is None:
             return Pose(Transform())
         relative_to = (own.attributes.get("relative_to") or own.attributes.get("frame") or "").strip()
@@ -605,7 +605,7 @@ class _Reader(Reading):
         return Pose(Transform.trusted(R, np.array([x, y, z])), relative_to)
 
     def boolean(self, element: Element, tag: str, default: bool = False) -> bool:
-        child = next(element.find_all(tag), None)
+        child = element.child(tag)
         word = "" if child is None else child.text.strip().lower()
         if word in ("", "true", "1", "false", "0"):
             return default if word == "" else word in ("true", "1")
@@ -613,7 +613,7 @@ class _Reader(Reading):
         self.fail(child, f"<{tag}> is {shorten(word)}, not true or false")
 
     def optional_text(self, element: Element, tag: str) -> str:
-        child = next(element.find_all(tag), None)
+        child = element.child(tag)
         return "" if child is None else child.text.strip()
 
     def child_text(self, element: Element, tag: str, whose: str) -> str:
@@ -623,13 +623,13 @@ class _Reader(Reading):
         return value
 
     def child_number(self, element: Element, tag: str, whose: str, default: float, *, bound: bool = False) -> float:
-        child = next(element.find_all(tag), None)
+        child = element.child(tag)
         if child is None or not child.text.strip():
             return default
         return self.number(child, child.text, f"{whose}: {tag}", bound=bound)
 
     def child_vector(self, element: Element, tag: str, whose: str, default: Vector3) -> Vector3:
-        child = next(element.find_all(tag), None)
+        child = element.child(tag)
         return default if child is None else self.vector_in(child, child.text, f"{whose}: {tag}")
 
     def vector_in(self, element: Element, text: str, whose: str) -> Vector3:

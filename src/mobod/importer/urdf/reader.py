@@ -302,13 +302,13 @@ class _Reader(Reading):
         return colors
 
     def read_color(self, visual: Element) -> Rgba | None:
-        material = next(visual.find_all("material"), None)
+        material = visual.child("material")
         if material is None:
             return None
         return self.own_color(material) or self.materials.get(material.attributes.get("name", "").strip())
 
     def own_color(self, material: Element) -> Rgba | None:
-        color = next(material.find_all("color"), None)
+        color = material.child("color")
         if color is None:
             return None
         words = color.attributes.get("rgba", "").split()

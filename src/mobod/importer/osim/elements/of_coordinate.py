@@ -85,13 +85,13 @@ class OfCoordinate(Force):
         forces: GeneralForceSubsystem,
         mobod: MobilizedBody,
         which: int,
-        numbers: list[float],
-        disabled: bool,
-        name: str | None,
+        *numbers: float,
+        disabled_by_default: bool = False,
+        name: str | None = None,
     ) -> None:
         place = mobility(forces, mobod, which, "which_u")
-        super().__init__(forces, disabled_by_default=disabled, name=name)
-        self.default_integers, self.default_numbers = list(place), numbers
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
+        self.default_integers, self.default_numbers = list(place), [float(x) for x in numbers]
 
     def get_mobilized_body(self) -> MobilizedBody:
         """The body whose mobilizer's coordinate it acts on."""
@@ -157,10 +157,8 @@ class CoordinateLimit(OfCoordinate):
     ----------
     forces, mobod, which
         What it joins, and the coordinate.
-    upper : (float, float)
-        Stiffness and limit, of the coordinate's own units: radians.
-    lower : (float, float)
-        Likewise.
+    upper_stiffness, upper_limit, lower_stiffness, lower_limit : float
+        Of the coordinate's own units: radians.
     damping : float
         Force*time/angle, or of a length.
     transition : float
@@ -168,22 +166,6 @@ class CoordinateLimit(OfCoordinate):
     """
 
     routine: Routine | None = limit
-
-    def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        mobod: MobilizedBody,
-        which: int,
-        upper: tuple[float, float],
-        lower: tuple[float, float],
-        damping: float,
-        transition: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
-    ) -> None:
-        numbers = [*upper, *lower, damping, transition]
-        super().__init__(forces, mobod, which, [float(x) for x in numbers], disabled_by_default, name)
 
 
 # ---------------------------------------------------------------------------------------------- spring
@@ -215,20 +197,6 @@ class CoordinateSpring(OfCoordinate):
 
     routine: Routine | None = by_address(add_spring, spring_energy, spring_power)
 
-    def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        mobod: MobilizedBody,
-        which: int,
-        stiffness: float,
-        rest_value: float,
-        viscosity: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
-    ) -> None:
-        super().__init__(forces, mobod, which, [stiffness, rest_value, viscosity], disabled_by_default, name)
-
 
 # ---------------------------------------------------------------------------------------------- formula
 
@@ -248,16 +216,9 @@ class CoordinateFormula(OfCoordinate):
     routine: Routine | None = by_address(add_formula)
 
     def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        mobod: MobilizedBody,
-        which: int,
-        function: Function,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        self, forces: GeneralForceSubsystem, mobod: MobilizedBody, which: int, function: Function, **options: Any
     ) -> None:
-        super().__init__(forces, mobod, which, [], disabled_by_default, name)
+        super().__init__(forces, mobod, which, **options)
         self.used_functions = [(function, [0, 1])]
 
 
@@ -293,16 +254,9 @@ class CoordinateActuator(Driven, OfCoordinate):
     FLAG = 2
 
     def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        mobod: MobilizedBody,
-        which: int,
-        optimal_force: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        self, forces: GeneralForceSubsystem, mobod: MobilizedBody, which: int, optimal_force: float, **options: Any
     ) -> None:
-        super().__init__(forces, mobod, which, self.declared(name, effort=0.0), disabled_by_default, name)
+        super().__init__(forces, mobod, which, *self.declared(options.get("name"), effort=0.0), **options)
         self.default_integers.append(-1)
         self.optimal_force = optimal_force
 

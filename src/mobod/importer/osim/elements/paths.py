@@ -95,16 +95,16 @@ def spring_power(model: Any, integers: int, numbers: int) -> Any:
 class AlongPath(Force):
     """A tension along a path; the base of the kinds here."""
 
-    def _span(
+    def __init__(
         self,
         forces: GeneralForceSubsystem,
         path: Path | FunctionBasedPath,
-        own: Sequence[float],
-        disabled: bool,
-        name: str | None,
+        *own: float,
         functions: Sequence[Use] = (),
+        disabled_by_default: bool = False,
+        name: str | None = None,
     ) -> None:
-        super().__init__(forces, disabled_by_default=disabled, name=name)
+        super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._path = path
         self.used_functions = list(functions)
         path.serve(self)
@@ -139,19 +139,6 @@ class PathSpring(AlongPath):
 
     routine: Routine | None = by_address(add_spring, spring_energy, spring_power)
 
-    def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        path: Path | FunctionBasedPath,
-        resting_length: float,
-        stiffness: float,
-        dissipation: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
-    ) -> None:
-        self._span(forces, path, (resting_length, stiffness, dissipation), disabled_by_default, name)
-
 
 @generic
 def add_ligament(model: Any, integers: int, numbers: int) -> None:
@@ -171,14 +158,12 @@ class Ligament(AlongPath):
         self,
         forces: GeneralForceSubsystem,
         path: Path | FunctionBasedPath,
-        resting_length: float,
+        rest: float,
         force: float,
         function: Function,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        **options: Any,
     ) -> None:
-        self._span(forces, path, (resting_length, force), disabled_by_default, name, [(function, [0])])
+        super().__init__(forces, path, rest, force, functions=[(function, [0])], **options)
 
 
 @generic
@@ -224,15 +209,9 @@ class PathActuator(DrivenAlongPath):
     optimal_force: float = 1.0
 
     def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        path: Path | FunctionBasedPath,
-        optimal_force: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        self, forces: GeneralForceSubsystem, path: Path | FunctionBasedPath, optimal_force: float, **options: Any
     ) -> None:
-        self._span(forces, path, [*self.declared(name, effort=0.0), 0.0], disabled_by_default, name)
+        super().__init__(forces, path, *self.declared(options.get("name"), effort=0.0), 0.0, **options)
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
@@ -283,12 +262,10 @@ class ClutchedPathSpring(DrivenAlongPath):
         dissipation: float,
         time_constant: float,
         initial_stretch: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        **options: Any,
     ) -> None:
-        own = [*self.declared(name, control=0.0), stiffness, dissipation, time_constant, 0.0]
-        self._span(forces, path, own, disabled_by_default, name)
+        own = *self.declared(options.get("name"), control=0.0), stiffness, dissipation, time_constant, 0.0
+        super().__init__(forces, path, *own, **options)
         self._stretch = float(initial_stretch)
 
     get_default_control, set_default_control, get_control, set_control = _control()
@@ -333,15 +310,13 @@ class McKibbenActuator(DrivenAlongPath):
         self,
         forces: GeneralForceSubsystem,
         path: Path | FunctionBasedPath,
-        thread_length: float,
+        thread: float,
         turns: float,
-        cord_length: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        cord: float,
+        **options: Any,
     ) -> None:
-        own = [*self.declared(name, control=0.0), thread_length, 1.0 / (4.0 * math.pi * turns * turns), cord_length, 0.0]
-        self._span(forces, path, own, disabled_by_default, name)
+        own = *self.declared(options.get("name"), control=0.0), thread, 1.0 / (4.0 * math.pi * turns * turns), cord, 0.0
+        super().__init__(forces, path, *own, **options)
 
     get_default_control, set_default_control, get_control, set_control = _control()
 
@@ -413,20 +388,6 @@ class BlankevoortLigament(AlongPath):
 
     routine: Routine | None = by_address(add_blankevoort, blankevoort_energy, blankevoort_power)
 
-    def __init__(
-        self,
-        forces: GeneralForceSubsystem,
-        path: Path | FunctionBasedPath,
-        slack_length: float,
-        stiffness: float,
-        transition_strain: float,
-        damping: float,
-        *,
-        disabled_by_default: bool = False,
-        name: str | None = None,
-    ) -> None:
-        self._span(forces, path, (slack_length, stiffness, transition_strain, damping), disabled_by_default, name)
-
 
 @generic
 def add_formula(model: Any, integers: int, numbers: int) -> None:
@@ -458,11 +419,10 @@ class PathFormula(AlongPath):
         self,
         forces: GeneralForceSubsystem,
         path: Path | FunctionBasedPath,
-        resting_length: float,
+        rest: float,
         function: Function,
         *,
         clamped: bool = True,
-        disabled_by_default: bool = False,
-        name: str | None = None,
+        **options: Any,
     ) -> None:
-        self._span(forces, path, (resting_length, float(clamped)), disabled_by_default, name, [(function, [0, 1])])
+        super().__init__(forces, path, rest, float(clamped), functions=[(function, [0, 1])], **options)
