@@ -357,7 +357,7 @@ def test_what_motors_exert_is_recorded_by_name():
     for i, state in enumerate(run.states):
         system.realize(state)
         np.testing.assert_array_equal(forces[i], -system.matter.find_motion_forces(state))
-    columns = list(run._columns())
+    columns = list(run.to_pandas())
     assert ["quantity.motion_forces.upper", "quantity.motion_forces.lower", "quantity.motion_power"] == [
         name for name in columns if "motion" in name
     ]
@@ -415,7 +415,7 @@ def test_numbers_of_quantities_have_the_names_of_bodies_and_speeds_in_tables_and
 def test_a_quantity_of_ones_own_keeps_its_indices_under_whatever_name(tmp_path):
     system, state = mb.examples.double_pendulum.build()
     run = mb.simulate(system, state, 0.2, report_interval=0.1, record={"reactions": lambda s: s.u, "u_dot.x": lambda s: s.u[0]})
-    assert [name for name in run._columns() if "quantity" in name] == [
+    assert [name for name in run.to_pandas() if "quantity" in name] == [
         *(f"quantity.reactions[{k}]" for k in range(2)),
         "quantity.u_dot.x",
     ]

@@ -244,7 +244,7 @@ def _write_results(trajectory: Trajectory, options: argparse.Namespace, model: M
 def _check_files(options: argparse.Namespace) -> None:
     """Find out before simulating whether the results can be written."""
     from ..simulation.hdf5_file import EXTENSIONS, import_h5py
-    from ..simulation.trajectory import FORMATS
+    from ..simulation.motion_files import FORMATS
     from ..value.checks import check_extension
 
     for path, known in (

@@ -36,12 +36,13 @@ from .error_estimate import ErrorEstimate, ErrorRows
 from .fingerprint import start_fingerprint
 from .hdf5_file import EXTENSIONS, DiskArray, FileRows, import_h5py, read_recording
 from .labels import row_names
+from .motion_files import plain
 from .names import auxiliary_names, coordinate_names, speed_names
 from .quantities import Recording
 from .run import Keeper, Run, can_be_repeated, integrator_settings, run_again, steps_by_report
 from .table import MemoryRows
 from .time_stepper import TimeStepper
-from .trajectory import Owned, Trajectory, plain
+from .trajectory import Owned, Trajectory
 from .variational import variational
 from .view import check_view, make_watch
 

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-import csv
-import errno
-import json
 import os
-import re
-import warnings
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 from numpy.typing import ArrayLike
 
 from ..algebra.arrays import Array
-from ..errors import ModelError
 from ..shapes.coordinate_kinds import kinds_of_speeds
 from ..value.attributes import Sealed
-from ..value.checks import check_extension, integer
-from ..value.files import as_path, written
+from ..value.checks import integer
+from ..value.files import as_path
 from ..value.html_table import html_table
 from ..value.stage import Stage
 from . import contact_table
 from .events import Events, no_events
-from .hdf5_file import DiskArray, FileRows, import_h5py, read_recording
-from .labels import kind_of, labelled, labels, row_names, rows_of_columns
+from .hdf5_file import DiskArray
+from .labels import kind_of, labels, row_names
+from .motion_files import FORMATS, LOCATIONS, VELOCITIES, columns_of, flattened, import_extra, load_motion, save_motion
 from .quantities import POSES, QUANTITY
-from .table import part_of
+from .states_of_motion import States
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,19 +43,6 @@ if TYPE_CHECKING:
     from .error_estimate import ErrorEstimate
     from .run import IntegratorSettings
     from .sensitivities import Sensitivities
-
-
-FORMATS = (".npz", ".csv", ".parquet", ".h5", ".hdf5")
-"""Formats that `Trajectory.save` can write, by the file's extension."""
-
-LOCATIONS, VELOCITIES = "particle_locations", "particle_velocities"
-
-EXTRAS = {"pandas": "table", "pyarrow": "table", "matplotlib": "plot"}
-"""Which of mobod's extras brings a package."""
-
-_OTHERS = "It was whole when it was written: take another copy, or run again"
-_BLOCK = 4096  # rows written to a file at a time
-_INDEXED = re.compile(r"(quantity|pose)\.(.*?)(?:\[(\d+(?:,\d+)*)\])?")
 
 
 class Trajectory(Sealed):
@@ -145,7 +127,9 @@ class Trajectory(Sealed):
     <Trajectory: 2 times from 0 to 0.5, 1 coordinate, 1 speed>
     """
 
-    INNER = frozenset({"event_rows", "from_arrays", "knows_events", "ledger", "run_settings", "template", "tracks"})
+    INNER = frozenset(
+        "contact_arrays event_rows from_arrays has_contacts knows_events ledger named_rows run_settings template tracks".split()
+    )
 
     time: Array
     q: Array
@@ -426,7 +410,7 @@ class Trajectory(Sealed):
         ImportError
             If pandas is not installed.
         """
-        pandas = _import("pandas", "contacts_dataframe")
+        pandas = import_extra("pandas", "contacts_dataframe")
         table = self.contacts
         columns: dict[str, Any] = contact_table.flattened(table)
         names = np.array(self.surface_names, dtype=object)
@@ -447,6 +431,15 @@ class Trajectory(Sealed):
             numbers = (f"surface{i}" for i in range(count))
             self._surface_names = tuple(contact_table.surface_names(self.system) or numbers)
         return self._surface_names
+
+    @property
+    def has_contacts(self) -> bool:
+        """True if contacts were recorded."""
+        return self._contacts is not None
+
+    def contact_arrays(self) -> dict[str, Any]:
+        """The rows of contacts, and how many there are at each time."""
+        return {"contacts": self._contacts, "contact_counts": self._contact_counts}
 
     def _contacts_between(self, start: int, stop: int) -> npt.NDArray[Any]:
         """The contacts of some times."""
@@ -513,8 +506,8 @@ class Trajectory(Sealed):
         ImportError
             If pandas is not installed.
         """
-        pandas = _import("pandas", "to_pandas")
-        frame: pd.DataFrame = pandas.DataFrame(self._columns())
+        pandas = import_extra("pandas", "to_pandas")
+        frame: pd.DataFrame = pandas.DataFrame(columns_of(self))
         return frame.set_index("time")
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -542,42 +535,7 @@ class Trajectory(Sealed):
         UserWarning
             If contacts were recorded and the file does not hold them.
         """
-        path = as_path("path", path)
-        extension = check_extension(path, FORMATS)
-        if self._contacts is not None and extension in (".csv", ".parquet"):
-            warnings.warn(
-                f"{path.name} has one row a time, and holds no contacts: save them beside it, by "
-                "trajectory.contacts_dataframe(), or save an .npz or .h5",
-                stacklevel=2,
-            )
-        if extension == ".parquet":
-            pa, parquet = _import("pyarrow", "a .parquet file"), _import("pyarrow.parquet", "a .parquet file")
-        elif extension in (".h5", ".hdf5"):
-            import_h5py()
-        with written(path) as beside:
-            if extension in (".h5", ".hdf5"):
-                rows, arrays = FileRows(beside, self._about()), self._arrays()
-                try:
-                    for start in range(0, max(1, len(self)), _BLOCK):
-                        rows.append(part_of(arrays, start, start + _BLOCK))
-                finally:
-                    rows.close()
-            elif extension == ".npz":
-                arrays = {name: np.asarray(array) for name, array in self._arrays().items()}
-                with beside.open("wb") as file:  # given a name, NumPy would append to a capital .NPZ
-                    np.savez_compressed(file, about=np.array(json.dumps(self._about())), **arrays)  # type: ignore[arg-type]
-            elif extension == ".csv":
-                columns = self._columns()
-                with beside.open("w", newline="", encoding="utf-8") as file:
-                    writer = csv.writer(file, lineterminator="\n")
-                    writer.writerow(columns)
-                    writer.writerows(zip(*(column.tolist() for column in columns.values()), strict=True))
-            else:
-                events = {"events": self.events.rows.tolist()} if len(self.events) else {}
-                columns, text = self._columns(), json.dumps({**self._about(), **events}).encode()
-                table = pa.table({name: pa.array(column) for name, column in columns.items()})
-                about = {**(table.schema.metadata or {}), b"mobod": text, b"mobod.crc32": _checksum(columns, text)}
-                parquet.write_table(table.replace_schema_metadata(about), beside)
+        save_motion(self, as_path("path", path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], system: MultibodySystem | None = None, *, salvage: bool = False) -> Trajectory:
@@ -611,52 +569,7 @@ class Trajectory(Sealed):
         All formats but ``.csv`` have checksums: a file in which a bit has changed is an error. Of a CSV file, which others may
         have written, it is seen whether all lines are complete.
         """
-        path = as_path("path", path)
-        extension = check_extension(path, FORMATS)
-        if not path.is_file():
-            raise FileNotFoundError(2, "no such file", os.fspath(path))
-        if extension in (".h5", ".hdf5"):
-            arrays, about = read_recording(path, salvage)
-            about.pop("shapes")
-            return cls.from_arrays(arrays, about, system=system)
-        try:
-            return cls._from_file(path, extension, system, salvage)
-        except (ImportError, OSError) as error:
-            # what the machine says, not what is in the file; but a damaged file may send its reader to nowhere, EINVAL
-            if isinstance(error, ImportError) or error.errno not in (None, errno.EINVAL):
-                raise
-            raise ModelError(f"{path} is not a trajectory, or is damaged: {error}. {_OTHERS}") from error
-        except ModelError:
-            raise
-        except Exception as error:  # whatever others' readers make of bytes that are not what they were
-            what = f"{type(error).__name__}: {error}"
-            raise ModelError(f"{path} is not a trajectory, or is damaged: {what}. {_OTHERS}") from error
-
-    @classmethod
-    def _from_file(cls, path: Path, extension: str, system: MultibodySystem | None, salvage: bool) -> Trajectory:
-        about: dict[str, Any] = {}
-        if extension == ".npz":
-            with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
-                if "about" not in file.files:
-                    raise ModelError(f"{path} is not a trajectory: it holds {', '.join(file.files) or 'nothing'}")
-                about = json.loads(str(file["about"]))
-                arrays = {name: file[name] for name in file.files if name != "about"}
-            return cls.from_arrays(arrays, about, system=system)
-        if extension == ".csv":
-            columns = _read_csv(path)
-        else:
-            table = _import("pyarrow.parquet", "a .parquet file").read_table(path)
-            found = table.schema.metadata or {}
-            columns = {name: table.column(name).to_numpy() for name in table.column_names}
-            text = found.get(b"mobod", b"{}")
-            if found.get(b"mobod.crc32") != _checksum(columns, text) and not salvage:
-                has = "its content does not fit its checksum" if b"mobod.crc32" in found else "it has no checksum"
-                raise ModelError(
-                    f"{path} is damaged, or not of this version of mobod: {has}. "
-                    f"Trajectory.load({os.fspath(path)!r}, salvage=True) reads it as it is"
-                )
-            about = json.loads(text)
-        return cls._from_columns(columns, system, about, path)
+        return load_motion(as_path("path", path), salvage, partial(cls.from_arrays, system=system))
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, Any], about: Mapping[str, Any], **more: Any) -> Trajectory:
@@ -674,46 +587,6 @@ class Trajectory(Sealed):
             known = np.repeat(np.arange(len(counts)), counts)
             made.event_rows = np.concatenate([known, np.full(len(made.events) - len(known), len(counts))])
         return made
-
-    def _arrays(self) -> dict[str, Array]:
-        """The columns as they are recorded."""
-        arrays = {"time": self.time, "q": self.q, "u": self.u, "z": self.z, "energy": self.energy}
-        arrays |= {LOCATIONS: self.particle_locations, VELOCITIES: self.particle_velocities, POSES: self.body_poses}
-        if self._contacts is not None:
-            arrays |= {"contacts": self._contacts, "contact_counts": self._contact_counts}
-        if len(self.events) and len(self):
-            counts = np.bincount(np.minimum(self.event_rows, len(self) - 1), minlength=len(self))
-            arrays |= {"events": self.events.rows, "event_counts": counts.astype(np.float64)}
-        return arrays | {f"{QUANTITY}{name}": array for name, array in self.quantities.items()}
-
-    @classmethod
-    def _from_columns(
-        cls, columns: Mapping[str, Array], system: MultibodySystem | None, about: dict[str, Any], path: Path
-    ) -> Trajectory:
-        if "time" not in columns or "energy" not in columns:
-            raise ModelError(f"{path} is not a trajectory: it has no columns time and energy")
-        nt = len(columns["time"])
-        parts = {prefix: [name for name in columns if name.startswith(f"{prefix}.")] for prefix in "quz"}
-        arrays: dict[str, Any] = {
-            p: np.column_stack([columns[name] for name in names] or [np.zeros((nt, 0))]) for p, names in parts.items()
-        }
-        for name, what in (("location", LOCATIONS), ("velocity", VELOCITIES)):
-            number = sum(column.startswith(f"{name}.") for column in columns) // 3
-            found = [columns[f"{name}.{p}.{axis}"] for p in range(number) for axis in "xyz"]
-            arrays[what] = np.column_stack(found or [np.zeros((nt, 0))]).reshape(nt, -1, 3)
-        about.setdefault("coordinate_names", [name[2:] for name in parts["q"]])
-        about.setdefault("speed_names", [name[2:] for name in parts["u"]])
-        about.setdefault("auxiliary_names", [name[2:] for name in parts["z"]])
-        arrays.update(time=columns["time"], energy=columns["energy"])
-        recorded = _unflattened(columns)
-        about.setdefault("body_names", list(recorded["pose"]))
-        if recorded["pose"]:
-            arrays[POSES] = np.stack(list(recorded["pose"].values()), axis=1)
-        named = labelled(columns, QUANTITY, {**about.get("row_names", {}), "speed": about["speed_names"]})
-        plain = {name: one for name, one in recorded["quantity"].items() if name.partition(".")[0] not in named}
-        arrays["quantities"] = plain | named
-        about.setdefault("row_names", rows_of_columns(columns, QUANTITY, named))
-        return cls(system=system, **arrays, **about)
 
     def quantity_columns(self) -> dict[str, Array]:
         """The recorded quantities number by number, by the names that tables and graphs have: ``reactions.crank.fx``.
@@ -735,11 +608,11 @@ class Trajectory(Sealed):
         >>> [name for name in motion.quantity_columns() if name.endswith("lower.fz")]
         ['reactions.lower.fz']
         """
-        named = self._named_rows()
+        named = self.named_rows()
         rows_of: dict[str, Sequence[str]] = {**named, "speed": self.speed_names}
         columns: dict[str, Array] = {}
         for name, array in self.quantities.items():
-            columns.update(_flattened(name, np.asarray(array), labels(name, array.shape[1:], rows_of)))
+            columns.update(flattened(name, np.asarray(array), labels(name, array.shape[1:], rows_of)))
         if self._contacts is not None:
             columns.update(contact_table.loads_by_pair(self.contacts, len(self), self.surface_names))
         return columns
@@ -765,36 +638,9 @@ class Trajectory(Sealed):
             for name, column in zip(names, np.asarray(getattr(self, variable)).T, strict=True)
         }
 
-    def _named_rows(self) -> dict[str, list[str]]:
+    def named_rows(self) -> dict[str, list[str]]:
         """The names of rows of quantities: those that were recorded, as a file may hold some of the system's alone."""
         return self._row_names or ({} if self.system is None else row_names(self.system))
-
-    def _columns(self) -> dict[str, Array]:
-        """Make the table, column by column."""
-        columns = {"time": np.asarray(self.time), **self.variable_columns()}
-        columns["energy"] = np.asarray(self.energy)
-        for name, rows in (("location", self.particle_locations), ("velocity", self.particle_velocities)):
-            rows = np.asarray(rows)
-            columns.update((f"{name}.{p}.{axis}", rows[:, p, k]) for p in range(rows.shape[1]) for k, axis in enumerate("xyz"))
-        columns.update((f"{QUANTITY}{name}", column) for name, column in self.quantity_columns().items())
-        poses = np.asarray(self.body_poses)
-        for b, name in enumerate(self.body_names):
-            columns.update(_flattened(f"pose.{name}", poses[:, b]))
-        return columns
-
-    def _about(self) -> dict[str, Any]:
-        """Collect what is not a column, as JSON can hold it."""
-        return {
-            "coordinate_names": list(self.coordinate_names),
-            "speed_names": list(self.speed_names),
-            "auxiliary_names": list(self.auxiliary_names),
-            "body_names": list(self.body_names),
-            "surface_names": list(self.surface_names),
-            "row_names": self._named_rows(),
-            "model_variables": plain(self.model_variables),
-            "statistics": plain(self.statistics),
-            "event_labels": [list(one) for one in self.events.labels],
-        }
 
     # ------------------------------------------------------------------------------------------ pictures
 
@@ -843,7 +689,7 @@ class Trajectory(Sealed):
         ValueError
             If a quantity is not recorded.
         """
-        _import("matplotlib", "a picture")
+        import_extra("matplotlib", "a picture")
         from ..visual.plot import plot_trajectory
 
         return plot_trajectory(
@@ -895,7 +741,7 @@ class Trajectory(Sealed):
         RuntimeError
             If the renderer is ``"card"``, and there is no graphics card, nor software that stands for one.
         """
-        _import("matplotlib", "a picture")
+        import_extra("matplotlib", "a picture")
         from ..visual.animate import animate_trajectory
 
         options: dict[str, Any] = {"fps": fps, "speed": speed, "size": size, "renderer": renderer, "progress": progress}
@@ -1087,105 +933,6 @@ def _check_others(asked: str, first: Trajectory, others: Sequence[Any]) -> list[
     return [first, *others]
 
 
-class States(Sequence["State"]):
-    """The states of a trajectory: each a copy of the caller's own, made when it is asked for, to be realized."""
-
-    def __init__(self, trajectory: Trajectory, indices: range, template: State) -> None:
-        self._trajectory = trajectory
-        self._indices = indices
-        self.template = template
-
-    def __len__(self) -> int:
-        return len(self._indices)
-
-    @overload
-    def __getitem__(self, index: int) -> State: ...
-    @overload
-    def __getitem__(self, index: slice) -> States: ...
-    def __getitem__(self, index: int | slice) -> State | States:
-        if isinstance(index, slice):
-            return States(self._trajectory, self._indices[index], self.template)
-        try:
-            i = self._indices[index]
-        except IndexError:
-            raise IndexError(f"there are {len(self)} states; no number {index}") from None
-        state = self.template.copy()
-        self._fill(state, i, 0)
-        return state
-
-    def walk(self, indices: ArrayLike) -> Iterator[State]:
-        """One state after the other in the place of the one before, for those who look and let go: no copies."""
-        state, changes = self.template.copy(), 0
-        for i in np.asarray(indices).tolist():
-            changes = self._fill(state, self._indices[i], changes)
-            yield state
-
-    def _fill(self, state: State, i: int, changes: int) -> int:
-        """Give *state*, which has seen so many *changes* of Instance variables, those of row *i*; changes until then."""
-        known = self._trajectory.changes
-        until = sum(change[0] <= i for change in known)
-        if until != changes:
-            template = self.template
-            own, settings = known[until - 1][1:] if until else (template.own_fields, template.settings())
-            state.take_own(own)
-            state.take_settings(settings)
-        state.time = float(self._trajectory.time[i])
-        state.q = self._trajectory.q[i]
-        state.u = self._trajectory.u[i]
-        if self._trajectory.z.shape[1]:
-            state.z = self._trajectory.z[i]
-        if self._trajectory.particle_locations.shape[1]:
-            assert self._trajectory.system is not None
-            matter = self._trajectory.system.get_matter_subsystem()
-            matter.set_all_particle_locations(state, self._trajectory.particle_locations[i])
-            matter.set_all_particle_velocities(state, self._trajectory.particle_velocities[i])
-        return until
-
-    def __iter__(self) -> Iterator[State]:
-        return (self[i] for i in range(len(self)))
-
-    def __repr__(self) -> str:
-        return f"<{len(self)} states of {self._trajectory!r}>"
-
-
-def _flattened(name: str, array: Array, called: Sequence[str] | None = None) -> dict[str, Array]:
-    """A column a number: of an array `name[i,j]`, or as its numbers are *called*."""
-    if array.ndim == 1:
-        return {name: array}
-    flat = array.reshape(len(array), int(np.prod(array.shape[1:])))
-    if called is not None:
-        return {f"{name}.{one}": flat[:, k] for k, one in enumerate(called)}
-    return {f"{name}[{','.join(map(str, place))}]": flat[:, k] for k, place in enumerate(np.ndindex(array.shape[1:]))}
-
-
-def _unflattened(columns: Mapping[str, Array]) -> dict[str, dict[str, Array]]:
-    """Quantities and poses by name, from the columns that `_flattened` makes."""
-    found: dict[str, dict[str, dict[tuple[int, ...], Array]]] = {"quantity": {}, "pose": {}}
-    for column, values in columns.items():
-        match = _INDEXED.fullmatch(column)
-        if match is not None:
-            what, name, place = match.groups()
-            found[what].setdefault(name, {})[tuple(map(int, place.split(","))) if place else ()] = values
-    return {what: {name: _assembled(parts) for name, parts in names.items()} for what, names in found.items()}
-
-
-def _assembled(parts: Mapping[tuple[int, ...], Array]) -> Array:
-    """An array from its numbers' columns by their places, which are in order."""
-    columns = np.column_stack(list(parts.values()))
-    shape = [1 + max(axis) for axis in zip(*parts, strict=True)]
-    return columns.reshape(len(columns), *shape)
-
-
-def _import(name: str, purpose: str) -> Any:
-    from importlib import import_module
-
-    try:
-        return import_module(name)
-    except ImportError as error:
-        package = name.partition(".")[0]
-        raise ImportError(f"{purpose} needs {package}: pip install 'mobod[{EXTRAS[package]}]'") from error
-
-
 def _contact_rows(rows: ArrayLike | None, counts: ArrayLike | None, nt: int) -> tuple[Array | None, Array]:
     """Contacts, and how many of them each row of a trajectory has."""
     if (rows is None) != (counts is None):
@@ -1225,37 +972,3 @@ def _names(names: Sequence[str], what: str, of: str, count: int) -> tuple[str, .
     if len(set(result)) != count:
         raise ValueError(f"{what} must differ from each other; {max(result, key=result.count)!r} is there twice")
     return result
-
-
-def _read_csv(path: Path) -> dict[str, Array]:
-    text = path.read_text(encoding="utf-8")
-    rows = csv.reader(text.splitlines(keepends=True))
-    header = next(rows, [])
-    try:
-        table = np.array([[float(entry) for entry in row] for row in rows], dtype=np.float64).reshape(-1, len(header))
-        if not text.endswith("\n"):
-            raise ValueError("its last line is cut short")
-    except ValueError as error:
-        raise ModelError(
-            f"{path} is not a table of numbers, or is damaged: {error}. Lines before that can be read by any editor"
-        ) from None
-    return dict(zip(header, table.T, strict=True))
-
-
-def _checksum(columns: Mapping[str, Array], about: bytes) -> bytes:
-    """Of a table and of what it says about itself."""
-    value = zlib.crc32(about)
-    for name, column in columns.items():
-        value = zlib.crc32(np.ascontiguousarray(column, dtype=np.float64).tobytes(), zlib.crc32(name.encode(), value))
-    return str(value).encode()
-
-
-def plain(value: Any) -> Any:
-    """Make of NumPy's numbers and arrays what JSON knows."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(entry) for key, entry in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(entry) for entry in value]
-    if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
