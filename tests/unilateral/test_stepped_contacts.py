@@ -158,8 +158,8 @@ def test_states_of_an_ensemble_and_impacts_are_those_of_one_state(rng):
             continue
         if motions.failures:
             continue
-        order = rng.permutation(11)[:5]
-        turned = mb.Ensemble(system, 5, state=state, threads=2)
+        order = rng.permutation(11)[:9]
+        turned = mb.Ensemble(system, 9, state=state, threads=2)
         turned.u = starts[order]
         assert np.array_equal(turned.simulate(0.04, **settings).q, motions.q[order])
         kept += motions.statistics["in_lanes"].sum()

@@ -241,6 +241,8 @@ class LaneRuns:
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
         self.lends = bool(system.forces_in_python or system.measures_in_python or self._in_python)
         self.calls_python = system.calls_back or self.lends
+        #: Whether Python takes steps in which contacts are struck, for each thread by itself.
+        self.strikes = False
         self.holds = holds or controller is not None
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
         self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])
@@ -312,9 +314,7 @@ class LaneRuns:
         """Prepare steps of surfaces, and the record of one state, for those that a state takes alone."""
         self.stepped = Stepped(state.system)
         contacts = state.system.get_matter_subsystem().unilateral_contacts
-        #: Whether Python takes steps in which contacts are struck.
         self.strikes = any(one.get_restitution() > 0.0 for one in contacts)
-        self.calls_python = self.calls_python or self.strikes
         self.routines = step_eight.address(in_lanes=True, own_parameters=bool(self.own)), step_one.address()
         single = self.plan[layout.SINGLE :]
         single[rk.ROUTINE], single[rk.WANTED] = advance.address(), EVERYTHING | UNCHECKED
@@ -381,7 +381,7 @@ class LaneWorker:
             own = self.own, self.own_of_single
             self.lender = lending.Lender(record, self.single, own, self.control, self.lanes, self.marks, plan.holds)
         self._run: Any = None
-        self._calls_python = plan.calls_python
+        self._calls_python = plan.calls_python or plan.strikes
         counts, of_plan = self.lanes.reshape(-1), (plan.table, plan.weights)
         run = rk.Run(plan.plan, plan.settings, self.control, counts, self.work, *of_plan, self.held)
         room = self.lanes, self.marks, self.queue, self.own, self.own_of_single
