@@ -247,6 +247,17 @@ def test_fibers_that_lie_almost_across_reach_from_end_to_end(rigid):
         assert_allclose(active * muscle.get_activation(state), found.active_force * found.cos_pennation, rtol=1e-9)
 
 
+def test_a_slack_muscle_rests_at_its_shortest_fiber_where_that_pulls_nothing():
+    """As gluteus maximus of gait10dof18musc in a step, with which OpenSim's CMC begins."""
+    system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, default_activation=0.05)
+    weight.set_length(state, 0.235)
+    system.realize(state, mb.Stage.VELOCITY)
+    muscle.equilibrate(state)
+    system.realize(state)
+    assert_allclose(muscle.get_fiber_length(state), 0.1 * 0.4441, rtol=1e-9)
+    assert muscle.get_tendon_force(state) == 0.0 and abs(muscle.get_fiber_velocity(state)) < 1e-9
+
+
 def test_what_has_no_equilibrium_is_named_and_the_state_stays():
     system, state, weight, (muscle,) = hanging(M.Millard2012Equilibrium, name="soleus")
     weight.set_length(state, 0.05)  # shorter than the slack tendon and the shortest fiber

@@ -42,6 +42,8 @@ from .tasks import Rows, Task, mapping, usable
 _LEAST = 0.02
 #: What of an acceleration may be missing, by the largest that is wanted.
 _MISSING = 1e-6
+#: What of it rounding leaves, by the largest that an optimal force gives.
+_ROUNDING = 1e-9
 #: Error of muscles' variables over a step, and rounds of the search for excitations and when it ends, by the range of forces.
 _TOLERANCE, _ROUNDS, _REACHED = 1e-6, 40, 1e-6
 
@@ -194,6 +196,16 @@ class Tracker:
         system.realize(now, Stage.ACCELERATION)
         return z
 
+    def begin(self, state: State) -> None:
+        """Fibers in balance; those too slack for it at their shortest, as in OpenSim, from where the controller takes them."""
+        self.model.system.realize(state, Stage.VELOCITY)
+        for one in self.muscles.values():
+            try:
+                one.equilibrate(state)
+            except ConvergenceError:
+                self.model.system.realize(state, Stage.VELOCITY)
+                one.equilibrate(state, as_opensim=True)
+
     # ------------------------------------------------------------------------------------------ a window
 
     def controls(self, state: State, h: float) -> Array:
@@ -237,8 +249,9 @@ class Tracker:
         ends = low / optimal, high / optimal  # the other way round where an optimal force is negative
         lows, highs = np.concatenate([np.minimum(*ends), -slack]), np.concatenate([np.maximum(*ends), slack])
         found, missing = solve(B, (aims - b)[None], lows, highs, scale, 2.0)
-        if np.abs(missing).max(initial=0.0) > _MISSING * (1.0 + np.abs(aims).max(initial=0.0)):
-            worst = int(np.abs(missing[0]).argmax())
+        bound = _MISSING * (1.0 + np.abs(aims).max(initial=0.0)) + _ROUNDING * np.abs(B[0]).max(axis=1, initial=0.0)
+        if (np.abs(missing[0]) > bound).any():
+            worst = int((np.abs(missing[0]) / bound).argmax())
             raise ConvergenceError(
                 f"at time {t:g} nothing within the bounds gives the wanted accelerations: of "
                 f"{self.rows.labels[worst]!r} {missing[0, worst]:.6g} of {aims[worst]:.6g} is missing. Give reserve=..., wider "

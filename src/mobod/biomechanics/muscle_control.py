@@ -155,7 +155,7 @@ def _settled(tracker: Tracker, begin: float) -> tuple[State, Array]:
     state.time = begin
     state.q, state.u = tracker.wanted(begin)
     nothing = np.zeros(len(state.q)), np.zeros(len(state.u))
-    tracker.model.equilibrate_muscles(state)
+    tracker.begin(state)
     z = np.array(state.z)
     excitations = np.clip(_LEAST, tracker.low, tracker.high)[: tracker.n]
     for _ in range(2):

@@ -215,7 +215,7 @@ def reduce_residuals(
     state.time = begin
     state.q, state.u = tracker.wanted(begin)
     if tracker.muscles:
-        acting.equilibrate_muscles(state)
+        tracker.begin(state)
     stepping = integrators.RungeKuttaMerson(acting.system, accuracy=accuracy)
     controls = tracker.controls(state, window if tracker.n else _AT_ONCE)
     rows = follow(tracker, state, controls, stepping, window, stop, progress)

@@ -8,9 +8,19 @@ from pathlib import Path
 from ..errors import ModelError
 from .xml_element import Element, read_xml
 
+#: Names of objects of tools that have others now.
+RENAMED = {
+    "IKTool": "InverseKinematicsTool",
+    "rdCMC_TaskSet": "CMC_TaskSet",
+    "rdCMC_Joint": "CMC_Joint",
+    "rdCMC_Point": "CMC_Point",
+}
+
 
 def read_opensim_file(path: Path) -> Element:
     """The root of a setup file, or of one of tasks, loads, controls or markers; its defaults are applied, and gone.
+
+    Old names of its objects are those of today.
 
     Raises
     ------
@@ -20,6 +30,11 @@ def read_opensim_file(path: Path) -> Element:
         If it is not there.
     """
     root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    waiting = [root]
+    while waiting:  # before defaults are applied, which are found by names
+        element = waiting.pop()
+        element.tag = RENAMED.get(element.tag, element.tag)
+        waiting += element.children
     waiting = [root]
     while waiting:
         element = waiting.pop()

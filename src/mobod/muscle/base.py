@@ -546,7 +546,8 @@ class Muscle(Force):
         trials = np.linspace(low, high, _TRIALS)
         found = over(trials)
         rising = np.flatnonzero((found[:-1] < 0.0) & (found[1:] >= 0.0))
-        if not len(rising) and as_opensim and found[0] > -_NOTHING:
+        # a shortest fiber that pulls nothing balances a tendon that is slack by less than it; OpenSim takes any shortest one
+        if not len(rising) and found[0] > -_NOTHING and (as_opensim or (found[0] < _NOTHING and length > numbers[SLACK])):
             state.upd_z()[self._place(self._VARIABLE)] = self._variable_at(record, x, length, low)
             return
         if not len(rising):
