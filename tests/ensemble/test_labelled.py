@@ -5,7 +5,10 @@ import pytest
 
 import mobod as mb
 
-pytest.importorskip("xarray")
+
+@pytest.fixture(autouse=True)
+def _with_xarray():
+    pytest.importorskip("xarray")
 
 
 @pytest.fixture

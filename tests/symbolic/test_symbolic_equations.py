@@ -7,8 +7,9 @@ import mobod as mb
 from mobod.algebra.scalar import absolute, maximum, minimum, sinh, tanh, where
 from mobod.symbolic.polynomial import Ring
 from mobod.symbolic.recording import Tape
+from when_used import Package
 
-sympy = pytest.importorskip("sympy")
+sympy = Package("sympy")
 
 QUARTERS = [mb.Rotation.about_axis(k * np.pi / 2, axis) for k in range(4) for axis in "xyz"]
 

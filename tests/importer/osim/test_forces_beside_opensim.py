@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from when_used import Package
 
-opensim = pytest.importorskip("opensim")
+opensim = Package("opensim")
 
 FORCES = """<ForceSet name="forceset"><objects>
   <Blankevoort1991Ligament name="ligament"><GeometryPath name="path"><PathPointSet name="points"><objects>

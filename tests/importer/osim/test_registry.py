@@ -3,8 +3,9 @@
 import pytest
 
 import mobod as mb
+from when_used import Package
 
-opensim = pytest.importorskip("opensim")
+opensim = Package("opensim")
 
 #: The classes of what a file holds, and where an element of each stands in a model.
 PLACES = {
