@@ -8,6 +8,7 @@ seeds of `jvp`. What users have written in Python takes differences of fourth or
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -46,12 +47,16 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
     of_particles, left = np.zeros((tree.counts["particle_size"], size)), contradiction(state)
     turned = None if left is None else np.zeros((tree.nu, size))
     first, of_elements = 0, []
-    Y = None if _is_weighed(system, state) else _regressor(system, state, settings)
+    Y = None if is_weighed(system, state) else _regressor(system, state, settings)
+
+    def of_body(name: str, b: int) -> Array:
+        return state.field(name)[b]
+
     for setting in settings:
         place = slice(first, first + setting.size)
         first += setting.size
         if setting.inertial is not None and Y is not None:
-            residual[:, place] = _by_inertia(state, setting.inertial, Y)
+            residual[:, place] = by_inertia(tree, setting.inertial, Y, state.u_dot_view[: tree.nu], of_body)
         elif setting.size:
             of_elements.append((place, setting))
     if of_elements and system.calls_python:
@@ -78,7 +83,7 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
     return RatesByParameters(q_dot, solve(state, residual, errors, known, turned)[0], z_dot, of_particles)
 
 
-def _is_weighed(system: Any, state: State) -> bool:
+def is_weighed(system: Any, state: State) -> bool:
     """True if forces beside gravity may depend on the bodies' masses."""
     enabled = state.field("force_enabled")
     return bool(
@@ -94,18 +99,21 @@ def _regressor(system: Any, state: State, settings: list[Setting]) -> Array | No
     return Y
 
 
-def _by_inertia(state: State, inertial: tuple[int, str], Y: Array) -> Array:
-    """Derivatives of the residual by an inertial parameter of a body, or the rotor inertias of its mobilizer."""
+def by_inertia(tree: Any, inertial: tuple[int, str], Y: Array, u_dot: Array, of_body: Callable[[str, int], Array]) -> Array:
+    """Derivatives of the residual by an inertial parameter of a body, or the rotor inertias of its mobilizer.
+
+    Of one state or of many, ``(n, ...)``, by their regressors and u_dot; *of_body* gives a field's numbers of a body in each.
+    """
     b, name = inertial
     if name == "rotor_inertia":
-        first, n = state.tree.first_u[b], state.tree.num_u[b]
-        found = np.zeros((state.tree.nu, n))
-        found[first : first + n] = np.diag(state.u_dot_view[first : first + n])
+        own = slice(tree.first_u[b], tree.first_u[b] + tree.num_u[b])
+        found = np.zeros((*Y.shape[:-1], tree.num_u[b]))
+        found[..., own, :] = u_dot[..., own, None] * np.eye(tree.num_u[b])
         return found
-    own = Y[:, 10 * (b - 1) : 10 * b]
+    of_moments = Y[..., 10 * b - 9 : 10 * b - 6]
     if name == "mass":
-        return own[:, :1] + own[:, 1:4] @ state.field("com")[b][:, None]
-    return own[:, 4:] if name == "inertia" else state.field("mass")[b, 0] * own[:, 1:4]
+        return Y[..., 10 * b - 10 : 10 * b - 9] + of_moments @ of_body("com", b)[..., None]
+    return Y[..., 10 * b - 6 : 10 * b] if name == "inertia" else of_body("mass", b)[..., None] * of_moments
 
 
 class Equations:

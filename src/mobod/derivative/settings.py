@@ -128,8 +128,8 @@ class Setting:
         self._move(state, i, h)
 
 
-def find(system: Any, what: Any) -> Setting:
-    """A setting by ``"element.parameter"``, or by a setter such as ``spring.set_stiffness``.
+def find(system: Any, what: Any, elements: Mapping[str, Any] | None = None) -> Setting:
+    """A setting by ``"element.parameter"``, or by a setter such as ``spring.set_stiffness``, of *elements* by name.
 
     Raises
     ------
@@ -142,7 +142,7 @@ def find(system: Any, what: Any) -> Setting:
         return what
     if isinstance(what, str):
         element_name, _, parameter = what.rpartition(".")
-        elements = _elements(system)
+        elements = _elements(system) if elements is None else elements
         if not element_name:
             raise ValueError(f"a setting is 'element.parameter', such as 'spring.stiffness', not {what!r}")
         if element_name not in elements:
@@ -159,7 +159,8 @@ def find_each(system: Any, parameters: Any) -> list[Setting]:
     if isinstance(parameters, str) or not isinstance(parameters, Iterable):
         such_as = parameters if isinstance(parameters, str) else "spring.stiffness"
         raise TypeError(f"parameters has to be a list, such as [{such_as!r}], not {parameters!r}")
-    return [find(system, what) for what in parameters]
+    elements = _elements(system)
+    return [find(system, what, elements) for what in parameters]
 
 
 def _elements(system: Any) -> dict[str, Any]:
