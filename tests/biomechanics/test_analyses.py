@@ -1,5 +1,6 @@
 """Analyses of a motion with muscles: beside OpenSim's AnalyzeTool, by their own sums, as files, and with wrong input."""
 
+import itertools
 import re
 import shutil
 from importlib.resources import files
@@ -358,6 +359,33 @@ def _prescribed(name, in_ground, point_in_ground, *given):
         made += f'<FunctionSet name="{what}Functions"><objects>{lines if what in given else ""}</objects></FunctionSet>'
     flags = f"<pointIsGlobal>{point_in_ground}</pointIsGlobal><forceIsGlobal>{in_ground}</forceIsGlobal>".lower()
     return f'<PrescribedForce name="{name}"><socket_frame>/bodyset/a</socket_frame>{flags}{made}</PrescribedForce>'
+
+
+def test_loads_of_files_are_recorded_behind_the_models_forces(tmp_path):
+    """By OpenSim's labels: force and torque in Ground, the point in the body."""
+    time = np.linspace(0.0, 1.0, 6)
+    rows = {f"f_{what}{axis}": time + k for k, (what, axis) in enumerate(itertools.product(("v", "p"), "xyz"))}
+    mb.write_sto(tmp_path / "plate.sto", mb.Table(time, rows))
+    (tmp_path / "loads.xml").write_text(
+        "<OpenSimDocument Version='30000'><ExternalLoads><objects><ExternalForce name='right'>"
+        "<applied_to_body>calcn_r</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>"
+        "<point_expressed_in_body>ground</point_expressed_in_body><force_identifier>f_v</force_identifier>"
+        "<point_identifier>f_p</point_identifier></ExternalForce></objects><datafile>plate.sto</datafile>"
+        "</ExternalLoads></OpenSimDocument>"
+    )
+    leg = mb.load_osim(LEG, external_loads=tmp_path / "loads.xml")
+    still = mb.Table(time, {"knee_angle_r": np.full(6, -0.3)})
+    found = mb.biomechanics.forces_over(leg, still, equilibrate=True)
+    assert list(found.labels)[-6:] == [f"calcn_r_right_{what}{axis}" for what in "Fp" for axis in "xyz"]
+    assert_allclose([found[f"calcn_r_right_F{axis}"][2] for axis in "xyz"], [0.4, 1.4, 2.4], atol=1e-12)
+    state = leg.default_state()
+    q = np.array(state.q)
+    q[leg.coordinates["knee_angle_r"]] = -0.3
+    state.q = q
+    leg.system.realize(state, mb.Stage.POSITION)
+    place = [found[f"calcn_r_right_p{axis}"][2] for axis in "xyz"]
+    on_foot = leg.bodies["calcn_r"].find_station_location_in_ground(state, place)
+    assert_allclose(on_foot, [3.4, 4.4, 5.4], atol=1e-9)
 
 
 def test_records_of_prescribed_forces_are_opensims(tmp_path):

@@ -87,7 +87,7 @@ class Record:
 
 
 def records_of(model: Model) -> list[Record]:
-    """Those of the forces of a model from an OpenSim file, in the order of the file, that are switched on."""
+    """Those of the forces of a model from an OpenSim file, in the order of the file, that are switched on; then of loads."""
     document, state = model.data.get("document"), model.default_state()
     known: dict[str, Any] = {**model.muscles, **model.actuators, **model.data.get("forces", {})}
     found, tags = [], {} if document is None else _elements(document)
@@ -97,7 +97,13 @@ def records_of(model: Model) -> list[Record]:
         record = _record(model, name, one, tags[name])
         if record is not None:
             found.append((list(tags).index(name), record))
-    return [record for _, record in sorted(found, key=lambda pair: pair[0])]
+    names = {body.index: key for key, body in model.bodies.items()}
+    loads = [
+        _push(one, f"{names[one.default_integers[0]]}_{one.name}_", "F", "T")
+        for one in model.data.get("external loads", [])
+        if not one.is_disabled(state)
+    ]
+    return [*(record for _, record in sorted(found, key=lambda pair: pair[0])), *loads]
 
 
 def _elements(document: Element) -> dict[str, Element]:
@@ -152,16 +158,21 @@ def _prescribed(name: str, one: PrescribedForce, element: Element) -> Record:
     """Those of force, point and torque that there are: the point in the force's frame, the others in Ground."""
     is_in_ground = element.text_of("forceIsGlobal") in ("", "true", "1")
     head = "ground" if is_in_ground else element.text_of("socket_frame").rpartition("/")[2]
+    return _push(one, f"{head}_{name}_", "f", "torque_")
+
+
+def _push(one: PrescribedForce, head: str, force: str, torque: str) -> Record:
+    """By the labels of force and torque; the point is *p*."""
     b, given = one.default_integers[0], list(one.given)
 
     def find(state: State) -> Array:
-        place, force = one.calc_push(state)
+        place, push = one.calc_push(state)
         R = state.R_GB[b] @ np.asarray(one.frame)[:3, :3]
         origin = state.record.p_GB[b, :3].ravel() + state.R_GB[b] @ np.asarray(one.frame)[:3, 3]
-        return np.array([force, R.T @ (place - origin), one.calc_torque(state)])[given].ravel()
+        return np.array([push, R.T @ (place - origin), one.calc_torque(state)])[given].ravel()
 
-    ends = np.array([[f"{what}{axis}" for axis in "xyz"] for what in ("f", "p", "torque_")])[given].ravel()
-    return Record([f"{head}_{name}_{end}" for end in ends], find)
+    ends = np.array([[f"{what}{axis}" for axis in "xyz"] for what in (force, "p", torque)])[given].ravel()
+    return Record([f"{head}{end}" for end in ends], find)
 
 
 def _between_points(one: Any, heads: list[str]) -> Record:

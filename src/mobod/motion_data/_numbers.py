@@ -182,7 +182,7 @@ def read_plain(text: str, width: int) -> Array | None:
     raw = (text if text.endswith("\n") else text + "\n").encode()
     out = np.empty((len(raw) // (2 * width) + 1, width))  # of numbers of one digit; memory that nobody writes to costs nothing
     left, counts = np.empty((MOST, 3), np.int64), np.empty(2, np.int64)
-    scan(np.frombuffer(raw, np.uint8), width, POWERS, out, left, counts)
+    scan(np.frombuffer(bytearray(raw), np.uint8), width, POWERS, out, left, counts)  # of arrays that can be written to
     rows, num_left = counts.tolist()
     if rows < 0:
         return None

@@ -48,7 +48,8 @@ def _add(model: Model, load: ExternalForce, path: str) -> PrescribedForce:
     point_in = (body if load.point is None else _body(model, load, load.point_in, path)), Transform()
     functions = [one for values in (load.force, load.point, load.torque) for one in _functions(load.time, values)]
     name = free_name(load.name, {one.name for one in model.forces.elements})
-    return PrescribedForce(model.forces, body, functions, force_in, point_in, name=name)
+    given = load.force is not None, load.force is not None and load.point is not None, load.torque is not None
+    return PrescribedForce(model.forces, body, functions, force_in, point_in, given=given, name=name)
 
 
 def _body(model: Model, load: ExternalForce, name: str, path: str) -> MobilizedBody:
