@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod import ModelError
 
 
 class Nothing(mb.force.CustomImplementation):
@@ -170,3 +171,20 @@ def test_a_start_at_the_singular_angle_is_named_before_the_first_step():
     system.matter.bodies["arm"].set_one_q(state, 1, np.pi / 2)
     with pytest.raises(mb.ModelError, match=r"mobility 2 of 'arm'.*singular"):
         mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system)).initialize(state)
+
+
+@pytest.mark.parametrize("links", [5, 6])
+def test_more_massless_links_than_one_body_has_inertia_for_are_named(links):
+    """A body at the end of seven hinges moves in six ways: one of them moves nothing that the others do not."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.UniformGravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    rng, parent = np.random.default_rng(4), matter.ground
+    for k in range(links + 1):
+        X_PF = mb.Transform(mb.Rotation.about_axis(1.0, rng.normal(size=3)), rng.normal(size=3))
+        parent = mb.mobilizer.Pin(parent, mb.body.Massless() if k < links else body(), X_PF=X_PF, name=f"hinge{k}")
+    state = system.realize_topology()
+    if links == 5:
+        return mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system)).initialize(state)
+    with pytest.raises(ModelError, match="the mass matrix is singular: 'hinge0' moves as the mobilizers beyond it do"):
+        mb.simulate(system, state, 0.1)

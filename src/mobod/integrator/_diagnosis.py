@@ -13,10 +13,13 @@ from ..measure.memory import Memory
 from ..state.state import State
 from ..system.diagnosis import Diagnosis
 from ..system.system import MultibodySystem
+from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
 
 #: A force is named if it is so many times as large as the next.
 _BY_FAR = 1e3
+#: How many times the inertia that is left a mobility's own is, where that is rounding.
+_ROUNDED = 1e13
 
 
 def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Exception | None]:
@@ -159,6 +162,28 @@ def of_constraints(system: MultibodySystem, state: State, tolerance: float) -> t
     if not said:
         return "", None
     return f". Of the constraints, {'; '.join(said)}: a mechanism is at the end of its reach, or turns over there", found
+
+
+def refuse_rounding_for_inertia(system: MultibodySystem, state: State) -> None:
+    """Raise `ModelError` for a mobility that what hangs on it leaves no inertia but rounding; the state is at ACCELERATION.
+
+    More massless links than inertia can tell apart, seven hinges behind which is one body say, make the mass matrix singular.
+    What elimination leaves of h^T P h is then a rounding of what composite bodies have there, and accelerations are any number.
+    """
+    if not len(state.u_values) or state.field("mass")[1:].all():  # then there is inertia in each direction
+        return
+    matter, tree = system.get_matter_subsystem(), state.tree
+    free = np.repeat((state.field("prescribed") == SOLVED) & (np.asarray(tree.num_u) == 1), tree.num_u)
+    left = np.abs(matter.calc_m(state).diagonal() * state.record.d_inverse[: len(free), 0])  # of all, over what is left
+    left[~free] = 0.0
+    which = int(left.argmax())
+    if left[which] > _ROUNDED:
+        b = int(np.searchsorted(tree.first_u, which, side="right")) - 1
+        raise ModelError(
+            f"at time {state.time:.9g} the mass matrix is singular: {matter.body_list[b].name!r} moves as the mobilizers "
+            f"beyond it do together, so that {1.0 / left[which]:.1g} of its inertia is left, which is rounding, and "
+            "accelerations are any number. Give massless bodies mass or rotor inertia, or weld one of them"
+        )
 
 
 def contradictory_accelerations(system: MultibodySystem, state: State) -> str:

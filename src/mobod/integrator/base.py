@@ -389,6 +389,7 @@ class Integrator(Sealed):
         self._paths, self._looks_at_paths, self._longest = None, 0, 0.0
         self._progress = Progress()
         self._progress.begin(0, state.time)
+        _diagnosis.refuse_rounding_for_inertia(self.system, state)
         text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:
             warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
