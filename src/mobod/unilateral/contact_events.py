@@ -5,6 +5,9 @@ Each contact has one witness, according to what it does:
     open     its gap                               sticks   mu_s N - |f|, at zero of which it slips
     closed   N, at zero of which it lets go        slips    the slip along the direction in which it began, and N
 
+Slip that comes to zero turns, the faster the less it is, and errors of steps, which its direction follows, leave it some: its
+event is where it is no more than the accuracy allows for such errors, and then it sticks unless friction cannot hold it.
+
 At an event all that touches is struck (`Problem.strike`), and then what each contact does follows from the velocities a short
 time later, of which the impulses are found at once: v + dt a + W gamma, Coulomb's law between gamma and these.
 """
@@ -28,7 +31,7 @@ from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
 from .open_gap import OpenGapOfTable, open_gap
-from .problem import ContactRows, Problem, constraints_of, moves_something, space_for
+from .problem import ContactRows, Problem, constraints_of, moves_something, rows_of_constraint, space_for
 from .sliding import paradox, sliding_contacts
 from .stepped.space import Space
 
@@ -41,7 +44,7 @@ _NO_RATE = 1e-9
 #: What a gap may be overrun by where it begins closed: rounding of positions of size 1.
 _ROUNDING = 1e-11
 #: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip. So is
-#: what slip that comes to zero may have overrun that by where its event is found.
+#: what slip that comes to zero may have overrun that by where its event is found, and what errors of speeds leave unknown.
 _CREEP = 1e-4
 #: What begins to slip by no more than so many residuals sticks: its friction may be at the limit all the same.
 _UNSURE = 10.0
@@ -68,7 +71,7 @@ class ContactEvents(EventHandler):
 
     def __init__(self, system: MultibodySystem, accuracy: float) -> None:
         super().__init__(name="unilateral contacts")
-        self._system = system
+        self._system, self._accuracy = system, accuracy
         #: When contacts of the run closed or opened last, without restitution.
         self.times: list[float] = []
         #: Arrays of problems, for one thread each: not part of what is pickled, as they have addresses.
@@ -96,21 +99,34 @@ class ContactEvents(EventHandler):
                 # a gap that begins closed, or a little overrun, as an event is found, is watched from there
                 found.append(self.watch_gap(one, max(0.0, _ROUNDING - one.calc_gap(state))))
                 continue
-            watch("normal force", Stage.ACCELERATION, partial(self._left_of, _normal_force, one))
+            watch("normal force", Stage.ACCELERATION, self._watch_left(_normal_force, one, state))
             direction = one.get_sliding_direction(state)
             if direction is not None:
-                watch("slip", Stage.VELOCITY, partial(_slip_along, one, direction))
+                least = self._unknown_slip(state, rows_of_constraint(state, one.rows_of()))
+                # what begins with less, as its friction does not hold it, is faster soon
+                least = least if _slip_along(one, direction, 0.0, state) > least else 0.0
+                watch("slip", Stage.VELOCITY, partial(_slip_along, one, direction, least))
             elif one.has_friction():
-                watch("friction left", Stage.ACCELERATION, partial(self._left_of, _friction_left, one))
+                watch("friction left", Stage.ACCELERATION, self._watch_left(_friction_left, one, state))
         return found
 
-    def _left_of(self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, state: State) -> float:
-        """A *value* of forces of constraints, above zero as long as other forces would hold the same.
+    def _unknown_slip(self, state: State, rows: Array) -> float:
+        """The slip that errors of speeds, which the accuracy allows, leave unknown, of a contact of these *rows*."""
+        return self._accuracy * float((np.abs(rows[1:]) / state.u_weights[: state.tree.nu]).max(initial=0.0))
+
+    def _watch_left(self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, state: State) -> Any:
+        """The witness of a *value* of forces: what begins a little below zero, and may hold, is asked again at twice that."""
+        return partial(self._left_of, value, one, 2.0 * min(0.0, self._left_of(value, one, 0.0, state)))
+
+    def _left_of(
+        self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, least: float, state: State
+    ) -> float:
+        """A *value* of forces of constraints beyond the *least*, above zero as long as other forces would hold the same.
 
         Of redundant rows multipliers are the least, which may pull, or be out of a cone, where others are not.
         """
         left = value(one, state)
-        return -left if left < 0.0 and self._holds(state) else left
+        return (-left if left < 0.0 and self._holds(state) else left) - least
 
     def _holds(self, state: State) -> bool:
         """True if rows of contacts are redundant, none slides, and forces within the law keep what they keep."""
@@ -304,7 +320,10 @@ class ContactEvents(EventHandler):
             rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)
         ]
         speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
-        creeps = speeds <= np.maximum(np.maximum(no_rate, overrun), _CREEP * rows.capture_speed)
+        unknown = [
+            self._unknown_slip(state, rows.J[first:end]) for first, end in zip(rows.starts, rows.starts[1:], strict=False)
+        ]
+        creeps = speeds <= np.maximum.reduce([np.full(len(speeds), no_rate), overrun, unknown, _CREEP * rows.capture_speed])
         slipping = ~creeps
         coefficients = [
             one.calc_effective_cof(state, 0.0, speed if slips_now else 0.0)
@@ -380,8 +399,8 @@ def _normal_force(contact: UnilateralContact, state: State) -> float:
     return contact.calc_normal_force(state)
 
 
-def _slip_along(contact: UnilateralContact, direction: Array, state: State) -> float:
-    return float(contact.get_slip_velocity(state) @ direction)
+def _slip_along(contact: UnilateralContact, direction: Array, least: float, state: State) -> float:
+    return float(contact.get_slip_velocity(state) @ direction) - least
 
 
 def _friction_left(contact: UnilateralContact, state: State) -> float:
