@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 
@@ -52,7 +53,7 @@ def solve(A: Array, b: Array, low: Array, high: Array, weights: Array, p: float)
     return a, scale * (b - _times(A, a))
 
 
-def _unsolved(A: Array, b: Array, a: Array, bound: float = DONE) -> Array:
+def _unsolved(A: Array, b: Array, a: Array, bound: float = DONE) -> npt.NDArray[np.intp]:
     """The frames whose equations are not met."""
     missing = np.abs(b - _times(A, a)).max(axis=1, initial=0.0)
     return np.flatnonzero(missing > bound * (1.0 + np.abs(b).max(axis=1, initial=0.0)))
@@ -66,10 +67,12 @@ def _orthonormal(A: Array, b: Array, low: Array, high: Array, h: Array) -> tuple
     """
     G = np.matmul(A, A.transpose(0, 2, 1))
     G += 1e-12 * (1.0 + np.einsum("tmm->t", G))[:, None, None] * np.eye(G.shape[1])
-    L = np.linalg.cholesky(G)
-    rows, aims = np.linalg.solve(L, A), np.linalg.solve(L, b[:, :, None])[:, :, 0]
+    L: Array = np.linalg.cholesky(G)
+    rows: Array = np.linalg.solve(L, A)
+    aims: Array = np.linalg.solve(L, b[:, :, None])[:, :, 0]
     a, y = _by_dual(rows, aims, low, high, h, np.zeros_like(h), np.zeros_like(b), shortened=_best)
-    return a, np.linalg.solve(L.transpose(0, 2, 1), y[:, :, None])[:, :, 0]
+    multipliers: Array = np.linalg.solve(L.transpose(0, 2, 1), y[:, :, None])[:, :, 0]
+    return a, multipliers
 
 
 def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: float, a: Array, y: Array) -> Array:
