@@ -1,4 +1,4 @@
-"""Memory of states, eight at a time: of controllers, of measures, and where surfaces stick to each other.
+"""Memory of states, one or eight at a time: of controllers, of measures, and where surfaces stick to each other.
 
 A row of *memory* is a state's: what controllers hold and remember; what measures remember as of the last step's beginning, and
 what they will when the next begins; the points of friction that sticks, as of the last step's beginning; samples of the past,
@@ -12,30 +12,20 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import call_routine
-from ..algebra.scalar import gather, load, load_lane, store, store_lane, where
+from ..algebra.scalar import gather, load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ..compiling import apart, generic
+from ..force.contact.bristle import begin_bristles
 from ..tree import measures
+from ..tree.project import any_positive
 
 #: What a row has of a record, in this order.
 IN_ROWS = "control_memory", "measure_memory", "measure_next", "bristle_memory", "measure_history"
 #: Of a point that sticks: columns of its row, and that of its number, which is zero after the last one.
 _COLUMNS, _KEY = 16, 0
-#: All eight lanes, a bit each.
-_ALL = 255
 #: Integers of a ring: where the counts of its samples are, its first row, for how many it has room, the numbers of each.
 _RING = 4
 #: Of a ring's counts: its oldest sample, and the one after its newest.
 _OLDEST, _END = 1, 2
-
-
-@generic
-def _without_point(rows: Any, row: int) -> int:
-    """The lanes, a bit each, whose points end before a row."""
-    found = 0
-    for lane in range(8):
-        if load_lane(rows, row, _KEY, lane) == 0.0:
-            found = found | (1 << lane)
-    return found
 
 
 @generic
@@ -86,12 +76,12 @@ def fill_memory(model: Any, first: int, memory: Any) -> None:
     for i in range(n):
         store(model.measure_memory, i, 0, gather(memory, first, at + i))
         store(model.measure_next, i, 0, gather(memory, first, at + n + i))
-    at, ended = at + 2 * n, 0
+    at, left = at + 2 * n, one(load(model.time, 0, 0))
     for row in range(model.bristle_rows):
         for c in range(_COLUMNS):
             store(model.bristle_memory, row, c, gather(memory, first, at + _COLUMNS * row + c))
-        ended = ended | _without_point(model.bristle_memory, row)
-        if ended == _ALL:
+        left = where(load(model.bristle_memory, row, _KEY) == 0.0, zero(left), left)
+        if not any_positive(left):
             break
     for lane in range(8):
         _take_rings(model, lane, memory, first + lane)
@@ -135,45 +125,31 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
 
 
 @generic
-def begin_measures_alone(model: Any, remembered: Any) -> None:
-    """Initialize measures that remember nothing yet, in a record of one state: see `begin_measures`."""
-    for m in range(remembered.shape[0]):
-        first = remembered[m, 0]
-        if load(model.measure_memory, first, 0) == 0.0:
-            call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
-            store(model.measure_memory, first, 0, 1.0)
-            store(model.measure_next, first, 0, 1.0)
-            for i in range(first + 1, first + remembered[m, 1]):
-                store(model.measure_memory, i, 0, load(model.measure_next, i, 0))
+def begin_measures(model: Any, remembered: Any, marks: Any, mark: int, kept: Any = None) -> bool:
+    """Initialize measures that remember nothing yet in states that are marked, one after the other; True if any did.
 
-
-@generic
-def begin_measures(model: Any, remembered: Any, marks: Any, mark: int, kept: Any) -> bool:
-    """Initialize measures that remember nothing yet in lanes that are marked, one after the other; True if any did.
-
-    The record is realized to ACCELERATION; *remembered* has where each one's memory begins, and its size; *kept* has room for
-    what
-    measures of the others will remember.
+    The record is realized to ACCELERATION; *remembered* has where each one's memory begins, and its size; *kept* is as of
+    `finish_step`.
     """
-    found = False
-    for i in range(model.measure_memory_size):
-        store(kept, i, 0, load(model.measure_next, i, 0))
+    marked, found = load(marks, mark, 0), False
+    if kept is not None:
+        measures.keep_next(model, kept)
     for m in range(remembered.shape[0]):
         first, waiting = remembered[m, 0], False
-        for lane in range(8):
-            waiting = waiting or (marks[mark, 0, lane] > 0.0 and load_lane(model.measure_memory, first, 0, lane) == 0.0)
+        for lane in range(num_lanes(marked)):
+            marked_here = load_lane(marks, mark, 0, lane) > 0.0
+            waiting = waiting or (marked_here and load_lane(model.measure_memory, first, 0, lane) == 0.0)
         if waiting:
             found = True
             call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
-            for lane in range(8):
-                if marks[mark, 0, lane] > 0.0 and load_lane(model.measure_memory, first, 0, lane) == 0.0:
+            for lane in range(num_lanes(marked)):
+                if load_lane(marks, mark, 0, lane) > 0.0 and load_lane(model.measure_memory, first, 0, lane) == 0.0:
                     store_lane(model.measure_memory, first, 0, lane, 1.0)
+                    store_lane(model.measure_next, first, 0, lane, 1.0)
                     for i in range(first + 1, first + remembered[m, 1]):
                         store_lane(model.measure_memory, i, 0, lane, load_lane(model.measure_next, i, 0, lane))
-    if found:
-        marked = load(marks, mark, 0)
-        for i in range(model.measure_memory_size):
-            store(model.measure_next, i, 0, where(marked > 0.0, load(model.measure_next, i, 0), load(kept, i, 0)))
+    if kept is not None:
+        measures.give_back_next(model, marked, kept)
     return found
 
 
@@ -181,20 +157,15 @@ def begin_measures(model: Any, remembered: Any, marks: Any, mark: int, kept: Any
 def begin_steps(model: Any, marks: Any, mark: int, kept: Any) -> None:
     """Attempts begin: what was there when the last steps ended is what is remembered.
 
-    *kept* keeps, behind the room of `finish_steps`, what was remembered before, of lanes that are marked: their last steps have
+    *kept* keeps, behind the room of `finish_step`, what was remembered before, of lanes that are marked: their last steps have
     ended here. See `undo_beginning`.
     """
     ended_here, n = load(marks, mark, 0), model.measure_memory_size
     for i in range(n):
         store(kept, n + i, 0, where(ended_here > 0.0, load(model.measure_memory, i, 0), load(kept, n + i, 0)))
     measures.apply(model)
-    ended = 0
-    for row in range(model.bristle_rows):
-        for c in range(_COLUMNS):
-            store(model.bristle_memory, row, c, load(model.bristle_next, row, c))
-        ended = ended | _without_point(model.bristle_next, row)
-        if ended == _ALL:
-            break
+    if model.bristle_rows > 0:
+        begin_bristles(model)
 
 
 @generic
@@ -203,29 +174,3 @@ def undo_beginning(model: Any, lane: int, kept: Any) -> None:
     n = model.measure_memory_size
     for i in range(n):
         store_lane(model.measure_memory, i, 0, lane, load_lane(kept, n + i, 0, lane))
-
-
-@generic
-def finish_steps(model: Any, marks: Any, mark: int, kept: Any) -> None:
-    """Steps of lanes that are marked have ended, at the record as it is realized: what is there is to be remembered.
-
-    *kept* has room for what measures of the others will remember.
-    """
-    taken = load(marks, mark, 0)
-    if model.measure_memory_size > 0:
-        for i in range(model.measure_memory_size):
-            store(kept, i, 0, load(model.measure_next, i, 0))
-        call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
-        for i in range(model.measure_memory_size):
-            store(model.measure_next, i, 0, where(taken > 0.0, load(model.measure_next, i, 0), load(kept, i, 0)))
-    ended = 0
-    for lane in range(8):
-        if not marks[mark, 0, lane] > 0.0:
-            ended = ended | (1 << lane)
-    for row in range(model.bristle_rows):
-        for c in range(_COLUMNS):
-            now, before = load(model.bristle_now, row, c), load(model.bristle_next, row, c)
-            store(model.bristle_next, row, c, where(taken > 0.0, now, before))
-        ended = ended | _without_point(model.bristle_now, row)
-        if ended == _ALL:
-            break

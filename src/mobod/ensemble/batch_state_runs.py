@@ -15,7 +15,7 @@ from ..stepping.evaluate import evaluate, prescribe, project
 from ..stepping.rows import set_row, set_y
 from ..stepping.witnesses import is_near_event, look
 from ..tree import sampling
-from .batch_memory import begin_measures_alone, put_memory, take_memory
+from .batch_memory import begin_measures, put_memory, take_memory
 from .chunks import finish
 from .lanes.layout import FIRST_ROW, LAST_SIZE, NEXT, REACHED_TIME, STOP
 from .lanes.states import RESOLUTION, put_number_of_y, put_outcome, refill, take_y
@@ -38,7 +38,8 @@ def _put(model: Any, s: int, data: Any, own: Any, remembered: Any, work: Any, co
     if project(model, counts, 1.0, 0, control[rk.TOLERANCE]) < 0.0:
         return rk.NOT_PROJECTED
     if remembered.shape[0] > 0 and evaluate(model, counts) == 0:
-        begin_measures_alone(model, remembered)
+        control[rk.TAKEN] = 1.0
+        begin_measures(model, remembered, control, rk.TAKEN)
     sampling.begin_sampling(model)
     return rk.REACHED
 

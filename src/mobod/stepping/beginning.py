@@ -58,7 +58,7 @@ def start(block: Any, work: Any, control: Any, counts: Any) -> int:
     counts[rk.EVALUATIONS] += 1
     if status != 0:
         return rk.NOT_FINITE
-    finish_step(model, counts)
+    finish_step(model, counts, 1.0)
     begin_at(model, work)
     if not control[rk.STEP] > 0.0:
         choose_first_step(model, run_of(work, work, control, counts), 1.0)

@@ -200,14 +200,21 @@ def settle_between(model: Any, run: Any, at: Any, mark: Any) -> None:
 
 
 @generic
-def finish_step(model: Any, plan: Any) -> None:
-    """Called at the end of each step, with the state realized there: for parts that remember."""
+def finish_step(model: Any, plan: Any, mark: Any, kept: Any = None) -> None:
+    """Called at the ends of steps, of states that are marked and realized there: for parts that remember.
+
+    *kept* has room for what measures of the other lanes are to remember; of one state there is none.
+    """
     if plan[rk.KEEPER] != 0:
         call_routine(plan[rk.KEEPER], model, ENDS, 0)
     elif model.measure_memory_size > 0:
+        if kept is not None:
+            measures.keep_next(model, kept)
         call_routine(model.measures[0], model, model.measure_runs[1], model.measure_runs[2])
+        if kept is not None:
+            measures.give_back_next(model, mark, kept)
     if model.bristle_rows > 0:
-        finish_bristles(model)
+        finish_bristles(model, mark)
 
 
 @generic

@@ -83,7 +83,7 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     if evaluate_rest(model, counts, valid) != 0:
         return rk.NOT_TAKEN_UP
     counts[rk.EVALUATIONS] += 1
-    finish_step(model, counts)
+    finish_step(model, counts, 1.0)
     begin_at(model, work)
     control[rk.TIME] = control[rk.PREVIOUS_TIME] = load(model.time, 0, 0)
     control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
@@ -132,7 +132,7 @@ def finish_at(block: Any, work: Any, control: Any, counts: Any, time: float, y: 
     model = attach(block)
     status = arrive(model, control, counts, time, y)
     if status == rk.DONE:
-        finish_step(model, counts)
+        finish_step(model, counts, 1.0)
         shift_step(model, work)
     return status
 
@@ -191,7 +191,7 @@ def _taking(limit: Callable[..., None], settle: Callable[..., int]) -> Callable[
     def take(model: Any, run: Any, controlled: bool) -> None:
         """The attempt is a step."""
         control, counts, h = run.control, run.plan, run.control[rk.SIZE]
-        finish_step(model, counts)
+        finish_step(model, counts, 1.0)
         shift_step(model, run.work)
         if counts[rk.STEPS] == 0:
             control[rk.FIRST_STEP] = h

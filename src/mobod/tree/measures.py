@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, store
+from ..algebra.scalar import load, store, where
 from ..compiling import compiled, generic, routine
 
 #: Integers of an operation.
@@ -35,6 +35,20 @@ def apply(model: Any) -> None:
     """The next step begins: what was made at the end of the last is what is remembered."""
     for i in range(model.measure_memory_size):
         store(model.measure_memory, i, 0, load(model.measure_next, i, 0))
+
+
+@generic
+def keep_next(model: Any, kept: Any) -> None:
+    """Copy what is to be remembered into *kept*."""
+    for i in range(model.measure_memory_size):
+        store(kept, i, 0, load(model.measure_next, i, 0))
+
+
+@generic
+def give_back_next(model: Any, mark: Any, kept: Any) -> None:
+    """Undo a change of what is to be remembered, of states that are not marked."""
+    for i in range(model.measure_memory_size):
+        store(model.measure_next, i, 0, where(mark > 0.0, load(model.measure_next, i, 0), load(kept, i, 0)))
 
 
 @compiled

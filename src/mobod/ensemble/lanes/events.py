@@ -7,12 +7,11 @@ from typing import Any
 from ...algebra.scalar import load, load_lane, store, where, zero
 from ...compiling import apart, generic
 from ...stepping import record as rk
-from ...stepping.evaluate import evaluate, move
+from ...stepping.evaluate import evaluate, finish_step, move
 from ...stepping.event_search import LOST, begin_search, searching
 from ...stepping.record import AT, EVENT, PREVIOUS_TIME, STATE, TIME
 from ...stepping.rows import set_row
 from ...stepping.witnesses import AT_HIGH, BEFORE, HERE, RATE_BEFORE, RATE_HERE, SEEN, SHIFT, WIDTH, ask, look_at_all
-from ..batch_memory import finish_steps
 from . import layout as at
 from .layout import HALT, LOOKS, SEEKS
 from .reports import put_settled
@@ -75,7 +74,7 @@ def find_events(model: Any, crew: Any) -> bool:
     if any_again and (model.measure_memory_size > 0 or model.bristle_rows > 0):  # what is remembered is of the step's end again
         set_row(model, crew.run.work, rk.Y, load(control, TIME, 0))
         evaluate(model, crew.run.plan, crew.run.held)
-        finish_steps(model, crew.marks, at.BETWEEN, crew.kept)
+        finish_step(model, crew.run.plan, load(crew.marks, at.BETWEEN, 0), crew.kept)
     for lane in range(8):
         if lanes[STATE, lane] < 0 or lanes[SEEKS, lane] == 0:
             continue
@@ -129,5 +128,5 @@ def find_called(model: Any, crew: Any) -> bool:
         for lane in range(8):
             event = control[EVENT, 0, lane] <= control[AT, 0, lane]
             marks[at.BETWEEN, 0, lane] = marks[at.DUE, 0, lane] if event else 0.0
-        finish_steps(model, marks, at.BETWEEN, crew.kept)
+        finish_step(model, run.plan, load(marks, at.BETWEEN, 0), crew.kept)
     return True

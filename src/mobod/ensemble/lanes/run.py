@@ -14,7 +14,7 @@ from ...compiling import compiled, generic
 from ...stepping import record as rk
 from ...stepping.attempts import attempts_of
 from ...stepping.controller import propose
-from ...stepping.evaluate import evaluate, move
+from ...stepping.evaluate import evaluate, finish_step, move
 from ...stepping.limits import limit_steps
 from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_euler2, verlet
 from ...stepping.method.method import Method
@@ -22,7 +22,7 @@ from ...stepping.record import AT, EVENT, FINAL_TIME, SOUND, STATE, TAKEN, TIME,
 from ...stepping.rows import set_row, shift
 from ...stepping.witnesses import WIDTH, find_suspects, is_near_event
 from ...tree import sampling
-from ..batch_memory import begin_steps, finish_steps, undo_beginning
+from ..batch_memory import begin_steps, undo_beginning
 from ..chunks import NONE, begin_work, finish as finish_work, leave_work, next_call
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
@@ -261,7 +261,7 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
         for lane in range(8):
             if crew.lanes[STATE, lane] >= 0 and not control[TAKEN, 0, lane] > 0.0:
                 crew.queue[at.REALIZED] = 0
-    finish_steps(model, control, TAKEN, crew.kept)
+    finish_step(model, run.plan, taken, crew.kept)
     if not by_speeds:
         look(model, crew, taken, False, False)
     shift(model, run.work, taken)

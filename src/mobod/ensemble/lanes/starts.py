@@ -8,11 +8,11 @@ from ...algebra.order import smaller
 from ...algebra.scalar import load, load_lane, num_lanes, one, store, where, zero
 from ...compiling import apart
 from ...stepping.beginning import choose_first_step
-from ...stepping.evaluate import ALWAYS, evaluate, prescribe, project
+from ...stepping.evaluate import ALWAYS, evaluate, finish_step, prescribe, project
 from ...stepping.limits import limit_steps
 from ...stepping.record import FIXED_STEP, LIMITER, SOUND, STEP, TIME, TOLERANCE, Y
 from ...stepping.rows import set_row, shift
-from ..batch_memory import begin_measures, finish_steps
+from ..batch_memory import begin_measures
 from .events import look
 from .layout import FRESH
 
@@ -30,7 +30,7 @@ def begin(model: Any, crew: Any) -> None:
     sound = evaluate(model, plan, held)
     if remembered.shape[0] > 0 and begin_measures(model, remembered, marks, FRESH, kept):
         sound = evaluate(model, plan, held)  # on which rates may depend
-    finish_steps(model, marks, FRESH, kept)
+    finish_step(model, plan, fresh, kept)
     sound = where(missed < 0.0, one(missed), where(sound == 0.0, zero(sound), 2.0 + zero(sound)))
     store(control, SOUND, 0, sound)
     look(model, crew, fresh, True, False)

@@ -39,7 +39,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import mat33, vec3
-from ...algebra.scalar import atan2, bare, load, load_lane, sqrt, store, store_lane, zero
+from ...algebra.scalar import any_not_finite, atan2, bare, load, load_lane, one, sqrt, store, store_lane, where, zero
 from ...compiling import generic
 from ...contact.access import NORMAL, Pair, key_of, load3_lane, store3_lane
 from .. import routines
@@ -47,6 +47,8 @@ from .resistance import carried
 
 #: Columns of a row: the point's number, its places on both bodies, the normal on the first, R_12 as `_turned`, z on the first.
 _KEY, _PLACE1, _PLACE2, _NORMAL1, _TURN, _BENT = 0, 1, 4, 7, 10, 13
+#: Of states with rows that are left to copy.
+_SOME = float("inf")
 #: Rows of a table a surface, and at least; a table is enlarged by Python when it is full.
 ROWS_A_SURFACE, LEAST_ROWS = 16, 64
 #: Columns of contact_sum: how many points the present evaluation has noted, and where the next one is looked for.
@@ -71,23 +73,25 @@ def forget_bristles(model: Any) -> None:
 
 
 @generic
-def finish_bristles(model: Any) -> None:
-    """At the end of a step: what the evaluation there has found is to be remembered."""
-    _copy(model.bristle_now, model.bristle_next, model.bristle_rows)
+def finish_bristles(model: Any, mark: Any) -> None:
+    """At the ends of steps, of states that are marked: what the evaluation there has found is to be remembered."""
+    _copy(model.bristle_now, model.bristle_next, model.bristle_rows, mark)
 
 
 @generic
 def begin_bristles(model: Any) -> None:
-    """At the beginning of a step: it is remembered from now on."""
-    _copy(model.bristle_next, model.bristle_memory, model.bristle_rows)
+    """Where steps begin: it is remembered from now on."""
+    _copy(model.bristle_next, model.bristle_memory, model.bristle_rows, one(load(model.time, 0, 0)))
 
 
 @generic
-def _copy(source: Any, target: Any, size: int) -> None:
+def _copy(source: Any, target: Any, size: int, mark: Any) -> None:
+    left = where(mark > 0.0, _SOME + zero(mark), zero(mark))
     for row in range(size):
         for column in range(16):
-            store(target, row, column, load(source, row, column))
-        if load(source, row, _KEY) == 0.0:
+            store(target, row, column, where(mark > 0.0, load(source, row, column), load(target, row, column)))
+        left = where(load(source, row, _KEY) == 0.0, zero(mark), left)
+        if not any_not_finite(left):
             break
 
 
