@@ -139,6 +139,7 @@ def test_a_bad_state_is_flagged_beside_custom_forces(make):
     assert np.flatnonzero(ensemble.failed).tolist() == [2]
     assert np.all(np.isnan(ensemble.u_dot[2])) and np.all(np.isfinite(np.delete(ensemble.u_dot, 2, axis=0)))
     assert np.all(np.isfinite(np.delete(ensemble.body_accelerations, 2, axis=0)))
+    assert np.isnan(ensemble.body_accelerations[2]).any() and np.isnan(ensemble.q_dot[2]).any()
 
 
 @pytest.mark.parametrize(("name", "stage"), RESULTS.items())

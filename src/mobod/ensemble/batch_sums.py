@@ -89,7 +89,7 @@ def collect_contributions(
 
 
 @compiled
-def collect(block: Any, address: int, finder: int, wanted: int, share: Any, what: int, states: Any, out: Any) -> None:
+def collect(block: Any, address: int, wanted: int, share: Any, finder: int, what: int, states: Any, out: Any) -> None:
     """Realize groups and compute one of these, flat, one row a state; *finder* is the address of `find`."""
     model = attach(block)
     for g in shared(share):

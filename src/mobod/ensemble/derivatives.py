@@ -22,7 +22,6 @@ from ..derivative.seeded_record import SeededRecord, side_by_side
 from ..derivative.settings import Setting, find_each
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
 from ..derivative.two_points import NUMBERS_OF_LINE
-from ..errors import ConvergenceError, ModelError
 from ..state.state import State
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..tree import realize as _realize
@@ -458,14 +457,10 @@ class Derivatives(OfParts):
         found = into or [np.empty((self._n, *shape)) for shape in shapes]
         for array in found:
             array.fill(np.nan)
-        for i in range(self._n):
-            state = self._lend(i)
-            try:
-                self._realize_alone(state, i, stage)
-            except (ModelError, ConvergenceError):
-                continue
-            for array, part in zip(found, calculate(state, i), strict=True):
-                array[i] = part
+        for i, state in self._each_alone(range(self._n), stage):
+            if state is not None:
+                for array, part in zip(found, calculate(state, i), strict=True):
+                    array[i] = part
         return found
 
 

@@ -119,6 +119,17 @@ def _steps_in_lanes(state: State, integrator: Integrator) -> bool:
     return fixed and integrator.can_run_compiled(state)
 
 
+def go_on_alone(lanes: Any, status: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+    """True for states that go on alone from where lanes have left them.
+
+    There an event may come, or accelerations jump, which steps of one state can pass. So do all that have failed where the
+    system calls Python, which says there what it has raised.
+    """
+    if lanes.calls_python:
+        return (status != rk.REACHED) & (status != layout.NOT_CALLED)
+    return (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & lanes.tries_alone)
+
+
 def lends_states(state: State) -> bool:
     """True if parts in Python can be lent the states of lanes: what they may read is in y, and in rows of memory.
 

@@ -11,8 +11,8 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..assembler import Assembler
 from ..errors import ConvergenceError, ModelError
-from ..state import validity
 from ..state.fields import Record
+from ..state.state import State
 from ..state.storage import read_only
 from ..system import prescription
 from ..system.projection import share_weights
@@ -93,20 +93,16 @@ class OnManifold(Results):
         rows = order_of_rows(tree, enabled)[: {"q_err": p, "u_err": p + v, "multipliers": p + v + a}[name]]
         found = self._results.get(place)
         if found is None:
-            found = np.zeros((self._groups * LANES, tree.counts["num_rows"]))
             self._check_enabled(name)
-            if not self._system.calls_with_states and len(rows):
-                address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-                data = self._given_states
 
-                def work(record: Record, share: tuple[Any, ...]) -> None:
-                    batch_constraints.collect(record, address, validity.NEEDED[stage], share, what, data, found)
+            def alone(state: State) -> Array:
+                row = np.zeros(tree.counts["num_rows"])
+                row[rows] = state.matters_own(name)[: len(rows)]
+                return row
 
-                self._share_out(("errors", what), work)
-            for i in self._sound_alone():
-                state = self._state(i)
-                self._realize_alone(state, i, stage)
-                found[i, rows] = state.matters_own(name)[: len(rows)]
+            found = np.zeros((self._n, tree.counts["num_rows"]))
+            if len(rows):
+                found = self._collect(("errors", what), stage, found.shape[1], batch_constraints.collect, (what,), alone)
             self._results[place] = found
         return read_only(found[: self._n][:, rows])
 

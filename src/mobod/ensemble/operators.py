@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros
-from ..errors import ConvergenceError, ModelError
 from ..state.fields import Record
 from ..state.state import State
 from ..tree import matrix_sweep, realize as _realize
@@ -124,14 +123,8 @@ class Operators(OnManifold):
             result = np.full((self._n, *out), np.nan)
         else:
             result = self._operate_in_lanes(asked, kernel, given, out, before, scratch, found, reduced, whose)
-        for i in self._alone():
-            state = self._lend(i)
-            try:
-                self._realize_alone(state, i, stage)
-            except (ModelError, ConvergenceError):
-                result[i] = np.nan
-                continue
-            result[i] = alone(state, [array[i] for array in given.values()])
+        for i, state in self._each_alone(self._alone(), stage):
+            result[i] = np.nan if state is None else alone(state, [array[i] for array in given.values()])
         return result
 
     def _operate_in_lanes(

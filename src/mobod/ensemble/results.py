@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import functools
 
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
-from ..state import validity
-from ..state.fields import Record
+from ..state.state import State
 from ..state.storage import read_only
-from ..tree import realize as _realize
 from ..value.stage import Stage
 from . import batch
 from .running import Running
@@ -27,37 +24,9 @@ class Results(Running):
         self._need(asked, stage)
         found = self._results.get(what)
         if found is None:
-            found = np.zeros((self._groups * LANES, columns))
-            if not self._system.calls_with_states:
-                address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-                wanted, data = validity.NEEDED[stage], self._given_states
-
-                def work(record: Record, share: tuple[Any, ...]) -> None:
-                    batch.collect(record, address, wanted, share, what, data, found)
-
-                self._share_out(("collect", what), work)
-            if self._alone():
-                self._collect_one_by_one(what, stage, found)
-            self._results[what] = found
+            alone = functools.partial(_of_one, what)
+            found = self._results[what] = self._collect(("collect", what), stage, columns, batch.collect, (what,), alone)
         return read_only(found[: self._n])
-
-    def _collect_one_by_one(self, what: int, stage: Stage, out: Array) -> None:
-        for i in self._sound_alone():
-            state = self._state(i)
-            self._realize_alone(state, i, stage)
-            record = state.record
-            if what == batch.BODY_TRANSFORMS:
-                X = out[i].reshape(-1, 4, 4)
-                X[:, :3, :3], X[:, :3, 3] = record.R_GB.reshape(-1, 3, 3), record.p_GB
-            else:
-                fields = {
-                    batch.Q_DOT: record.q_dot,
-                    batch.Q_DOT_DOT: record.q_dot_dot,
-                    batch.Z_DOT: record.z_dot,
-                    batch.BODY_VELOCITIES: record.V_GB,
-                    batch.BODY_ACCELERATIONS: record.A_GB,
-                }
-                out[i] = fields[what].ravel()
 
     @property
     def u_dot(self) -> Array:
@@ -122,3 +91,24 @@ class Results(Running):
         nb = self._template.tree.nb
         flat = self._collected("body_accelerations", Stage.ACCELERATION, batch.BODY_ACCELERATIONS, 6 * nb)
         return flat.reshape(self._n, nb, 2, 3)
+
+
+#: The fields of a record that results are copied from.
+_FIELDS = {
+    batch.Q_DOT: "q_dot",
+    batch.Q_DOT_DOT: "q_dot_dot",
+    batch.Z_DOT: "z_dot",
+    batch.BODY_VELOCITIES: "V_GB",
+    batch.BODY_ACCELERATIONS: "A_GB",
+}
+
+
+def _of_one(what: int, state: State) -> Array:
+    """A result of one state, which is realized."""
+    record = state.record
+    if what != batch.BODY_TRANSFORMS:
+        found: Array = getattr(record, _FIELDS[what])
+        return found
+    X = np.zeros((state.tree.nb, 4, 4))
+    X[:, :3, :3], X[:, :3, 3] = record.R_GB.reshape(-1, 3, 3), record.p_GB
+    return X

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Collection, Hashable
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -236,18 +236,48 @@ class Running(OwnValues):
             record.share(name, in_each_lane(array) if own and name in PARAMETERS else array)
         return record
 
-    def _realize_one_by_one(self, stage: Stage) -> None:
-        """Realize each state for itself where lanes cannot."""
-        for i in self._alone():
-            self._failed[i] = 0.0
+    def _each_alone(self, which: Iterable[int], stage: Stage) -> Iterator[tuple[int, State | None]]:
+        """Yield states realized each for itself, until the next one, and None for those that cannot be."""
+        for i in which:
             state = self._lend(i)
             try:
                 self._realize_alone(state, i, stage)
             except (ModelError, ConvergenceError):
-                self._failed[i] = 1.0
+                yield i, None
+            else:
+                yield i, state
+
+    def _collect(
+        self, kind: Hashable, stage: Stage, columns: int, kernel: Any, asked: tuple[Any, ...], alone: Callable[[State], Any]
+    ) -> Array:
+        """A result of all states that `realize` does not keep, a flat row each and up to a multiple of eight of them.
+
+        It is recomputed by a kernel of `batch` or its like, which is told what is *asked*, and by ``alone(state)`` of states
+        that are computed for themselves; NaN where a system with parts in Python has failed.
+        """
+        in_lanes = not self._system.calls_with_states
+        found = np.full((self._groups * LANES, columns), 0.0 if in_lanes else np.nan)
+        if in_lanes:
+            address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
+            wanted, data = validity.NEEDED[stage], self._given_states
+
+            def work(record: Record, share: tuple[Any, ...]) -> None:
+                kernel(record, address, wanted, share, *asked, data, found)
+
+            self._share_out(kind, work)
+        for i in self._sound_alone():
+            state = self._state(i)
+            self._realize_alone(state, i, stage)
+            found[i] = np.ravel(alone(state))
+        return found
+
+    def _realize_one_by_one(self, stage: Stage) -> None:
+        """Realize each state for itself where lanes cannot."""
+        for i, state in self._each_alone(self._alone(), stage):
+            self._failed[i] = state is None
+            if state is None:
                 self._u_dot[i] = self._particle_accelerations[i] = np.nan
-                continue
-            if stage >= Stage.ACCELERATION:
+            elif stage >= Stage.ACCELERATION:
                 self._u_dot[i] = state.u_dot
                 self._particle_accelerations[i] = state.record.particle_acceleration[:, 0]
 

@@ -43,7 +43,7 @@ from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counte
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, observe as run_observer, try_observer
 from .lane_events import LaneEvents
-from .lane_runs import LaneRuns, LaneWorker, own_of_each
+from .lane_runs import LaneRuns, LaneWorker, go_on_alone, own_of_each
 from .lanes import contact, layout
 from .one_by_one import OneRun, Onward, has_choices_of, run_one
 from .schedule import Schedule
@@ -309,20 +309,18 @@ class Simulating(Stepping):
 
         self._helpers.share_all(Task(work, len(which), lanes.WIDTH), 1 if lanes.calls_python else self._threads)
 
-    def _state_runs(self, integrator: Integrator) -> StateRuns | None:
+    def _state_runs(self, integrator: Integrator, tangents: SensitivityRows | None) -> StateRuns | None:
         """Data with which threads run states one by one in compiled code; None where Python has a part in it."""
-        if self._of_subsystems or not are_compiled(self._template, integrator):
-            return None
-        made = StateRuns(self._state(0, departs=False), self._own, own_of_each(self._own), integrator)
-        made.make_workers(min(self._threads, self._n))
-        return made
-
-    def _variation_runs(self, integrator: Integrator, tangents: SensitivityRows) -> VariationRuns | None:
-        """The same of runs with variations."""
-        if self._of_subsystems or not variations_are_compiled(self._template, integrator, tangents):
-            return None
-        made = VariationRuns(self._state, self._n, self._own, integrator, tangents)
-        made.make_workers(min(self._threads, self._n))
+        made: StateRuns | None = None
+        if self._of_subsystems:
+            return made
+        if tangents is not None:
+            if variations_are_compiled(self._template, integrator, tangents):
+                made = VariationRuns(self._state, self._n, self._own, integrator, tangents)
+        elif are_compiled(self._template, integrator):
+            made = StateRuns(self._state(0, departs=False), self._own, own_of_each(self._own), integrator)
+        if made is not None:
+            made.make_workers(min(self._threads, self._n))
         return made
 
     def _run_one_by_one(self, run: _Run, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
@@ -397,8 +395,7 @@ class Simulating(Stepping):
             run.tangents.put(i - first, done.sensitivities, k)
         self._put_back(i, done.state)
         status = rk.REACHED if done.failure is None else rk.STEP_TOO_SMALL
-        counts = (f"get_num_{name}" for name in _COUNTED)
-        run.outcome[i] = before + np.array([0, k, *[getattr(done.integrator, name)() for name in counts]])
+        run.outcome[i] = before + np.array([0, k, *done.integrator.counts[rk.STEPS :][: layout.OUTCOMES - layout.NUM_STEPS]])
         run.outcome[i, layout.STATUS] = status
         run.reached[i, :2] = done.state.time, done.integrator.get_previous_step_size_taken()
         if done.following is not None:
@@ -411,17 +408,6 @@ class Simulating(Stepping):
     def _is_as_others(self, i: int, state: State) -> bool:
         """True if the run of state *i*, which is at *state*, can go on in a lane."""
         return has_choices_of(self._template, state) and self._departure_of(i, state) is None
-
-
-_COUNTED = (
-    "steps_taken",
-    "steps_attempted",
-    "realizations",
-    "error_test_failures",
-    "realization_failures",
-    "projection_failures",
-    "convergence_test_failures",
-)
 
 
 def _change(row: int, state: State) -> tuple[int, dict[str, Array], Settings]:
@@ -533,8 +519,7 @@ class _Run:
         if not in_python and tangents is None:
             self.lanes = ensemble._lane_runs(integrator, False, *routines, watches=True)
         if self.lanes is None and not any(functions):
-            made = ensemble._state_runs(integrator) if tangents is None else ensemble._variation_runs(integrator, tangents)
-            self.lanes = made
+            self.lanes = ensemble._state_runs(integrator, tangents)
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
         self.outcome = np.zeros((n, layout.OUTCOMES), np.int64)
         self.outcome[:, layout.STATUS] = layout.NOT_RUN
@@ -649,15 +634,11 @@ class _Run:
             self.terminations[i] = Termination(float(self.reached[i, 0]), _ENDED, y)
             self.add_events(i, ended_at(float(self.reached[i, 0])), np.zeros(1, np.int64))
             self.outcome[i, layout.STATUS] = rk.REACHED
-        # an event may have happened, or accelerations jump where steps became too small, which steps of one state know how to
-        # pass; of a few others that have failed the same finds out what was at fault
+        # of a few others that have failed a run of one state finds out what was at fault
         status = self.outcome[which, layout.STATUS]
-        alone = (status == layout.SUSPECT) | ((status == rk.STEP_TOO_SMALL) & lanes.tries_alone)
+        alone = go_on_alone(lanes, status) | np.isin(which, departed)
         alone |= np.isin(status, (NO_ROOM, NO_IMPULSES, CLOSES))  # which a run of one state makes, or finds by another solver
-        alone |= np.isin(which, departed)
         known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
-        if lanes.calls_python:  # which says there what it has raised
-            alone |= ~known
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = which[np.concatenate([stuck, others])]
         if len(again):

@@ -29,7 +29,7 @@ from ..value.stage import Stage
 from .failures import Reasons
 from .gradients import Gradients
 from .lane_events import LaneEvents
-from .lane_runs import LaneRuns, why_one_by_one
+from .lane_runs import LaneRuns, go_on_alone, why_one_by_one
 from .lanes import contact, layout
 from .one_by_one import KeptSteppers, following_of
 from .schedule import Schedule
@@ -163,7 +163,7 @@ class Stepping(Gradients):
             self._failed[:last, 0] = status != rk.REACHED
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
             self._reasons.of_states = {} if called is None else called.reasons
-            self._step_alone(plan, np.union1d(plan.left_lanes(status), departed), task.ends, forces)
+            self._step_alone(plan, np.union1d(np.flatnonzero(go_on_alone(lanes, status)), departed), task.ends, forces)
         if called is not None and called.is_used:
             self._take_logs(called)
             called.begin()
@@ -369,18 +369,6 @@ class _StepPlan:
         """Continue state *i* in a lane from where a stepper has come to."""
         self.onward[i, layout.LEFT_AT] = stepper.state.time
         self.onward[i, _NEXT] = following_of(stepper)
-
-    def left_lanes(self, status: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """The states that are to go on alone: an event may come, or accelerations jump, which steps of one state can pass.
-
-        So do all that have failed where the system calls Python, which says there what it has raised.
-        """
-        if self.lanes is not None and self.lanes.calls_python:
-            return np.flatnonzero((status != rk.REACHED) & (status != layout.NOT_CALLED))
-        left = status == layout.SUSPECT
-        if self.lanes is not None and self.lanes.tries_alone:
-            left |= status == rk.STEP_TOO_SMALL
-        return np.flatnonzero(left)
 
 
 class _Stepping(Task):

@@ -8,12 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
 from ..force.base import Force
-from ..state import validity
-from ..state.fields import Record
 from ..state.state import State
-from ..tree import realize as _realize
 from ..value.stage import Stage
 from . import batch_sums as sums
 from .stations import Stations
@@ -28,23 +24,9 @@ class Sums(Stations):
         """One of the results of `batch_sums` ``(n, *shape)``; ``alone(state)`` finds it for a state where Python takes part."""
         self._need(asked, stage)
         self._template.check_owner(self._system, asked)
-        rows = np.full((self._n, *shape), np.nan)
-        if not self._system.calls_with_states:
-            rows = self._sums_in_lanes(asked, stage, what, shape)
-        for i in self._sound_alone():
-            rows[i] = alone(self._realized(i, stage))
-        return rows
-
-    def _sums_in_lanes(self, asked: str, stage: Stage, what: int, shape: tuple[int, ...]) -> Array:
-        found = np.zeros((self._groups * LANES, int(np.prod(shape))))
-        lanes = {"in_lanes": True, "own_parameters": bool(self._own)}
-        addresses = _realize.advance.address(**lanes), sums.find.address(**lanes)
-        wanted, data = validity.NEEDED[stage], self._given_states
-
-        def work(record: Record, share: tuple[Any, ...]) -> None:
-            sums.collect(record, *addresses, wanted, share, what, data, found)
-
-        self._share_out(asked, work)
+        in_lanes = not self._system.calls_with_states
+        finder = sums.find.address(in_lanes=True, own_parameters=bool(self._own)) if in_lanes else 0
+        found = self._collect(asked, stage, int(np.prod(shape)), sums.collect, (finder, what), alone)
         return found[: self._n].reshape(self._n, *shape)
 
     def _realized(self, i: int, stage: Stage) -> State:
@@ -321,23 +303,14 @@ class Sums(Stations):
         self._need(asked, Stage.VELOCITY)
         self._template.check_owner(self._system, asked)
         tree = self._template.tree
-        rows = np.full((self._n, tree.nb, 2, 3), np.nan)
-        if not self._system.calls_with_states:
-            which = np.array([one.element for one in elements], np.int64)
-            runs = np.searchsorted(tree.fields["run_first"], which, side="right") - 1
-            found = np.zeros((self._groups * LANES, 6 * tree.nb))
-            address = _realize.advance.address(in_lanes=True, own_parameters=bool(self._own))
-            wanted, data = validity.NEEDED[Stage.VELOCITY], self._given_states
+        which = np.array([one.element for one in elements], np.int64)
+        runs = np.searchsorted(tree.fields["run_first"], which, side="right") - 1
 
-            def work(record: Record, share: tuple[Any, ...]) -> None:
-                sums.collect_contributions(record, address, wanted, share, which, runs, data, found)
+        def alone(state: State) -> Any:
+            return sum((one.calc_force_contribution(state)[0] for one in elements), np.zeros((tree.nb, 2, 3)))
 
-            self._share_out(asked, work)
-            rows = found[: self._n].reshape(rows.shape)
-        for i in self._sound_alone():
-            state = self._realized(i, Stage.VELOCITY)
-            rows[i] = sum((one.calc_force_contribution(state)[0] for one in elements), np.zeros(rows.shape[1:]))
-        return rows
+        found = self._collect(asked, Stage.VELOCITY, 6 * tree.nb, sums.collect_contributions, (which, runs), alone)
+        return found[: self._n].reshape(self._n, tree.nb, 2, 3)
 
     def get_rigid_body_forces(self) -> Array:
         """Forces applied to the bodies ``(n, nb, 2, 3)``, in Ground, at the bodies' origins. Needs DYNAMICS."""
