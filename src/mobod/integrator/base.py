@@ -533,7 +533,7 @@ class Integrator(Sealed):
         """Go on from the state as its user has changed it since the last step, at its time; otherwise as `restart`."""
         state, control = self._state, self.control
         plain = state.stage_number > Stage.INSTANCE and state.resources is None and not remembers(state)
-        if not (plain and self._is_simple()):
+        if not (plain and self._is_simple() and self._goes_compiled in (None, self._runs_compiled)):
             state.end_step(state.time)
             self.restart(longest)
             return

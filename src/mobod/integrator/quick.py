@@ -57,6 +57,7 @@ class Quick:
         "due",
         "end",
         "handlers",
+        "instance_token",
         "is_plain",
         "is_ready",
         "last",
@@ -77,6 +78,8 @@ class Quick:
         self.code: Any = integrator.calling(kernel.code or kernel.code_for(state.block, *self.arguments))
         self._leaves_out = integrator.leaves_out
         self.state, self.token, self.block = state, state.token, state.block
+        #: As the state's was when this was last looked at: contacts may slide since, or witnesses be others.
+        self.instance_token = state.instance_token
         # assigning to a memoryview takes a third of the time of assigning to an array
         self.end: Any = memoryview(times)  # type: ignore[arg-type]
         self._counts, self._control = counts, integrator.control
@@ -101,6 +104,7 @@ class Quick:
     def look_at(self, watch: Watch | None, due: float, handlers: Sequence[Ask], reporters: Sequence[Ask]) -> None:
         """Say what else there is beside the steps: witnesses, the next event that is known, and who is to be asked."""
         self.watch, self.handlers, self.reporters = watch, handlers, reporters
+        self.instance_token = self.state.instance_token
         self.due, self.alone = min(self.last, due), True
         self.asks = watch is not None or bool(handlers or reporters)
         self.moves = self._leaves_out or (watch is not None and watch.moves)

@@ -421,7 +421,7 @@ class TimeStepper(Sealed):
         if quick is None or not quick.alone:
             return self._step_slowly(duration)
         state = quick.state
-        if state.stage_number < _TIME or state.token is not quick.token:
+        if state.stage_number < _TIME or state.token is not quick.token or state.instance_token is not quick.instance_token:
             return self._step_slowly(duration)
         try:
             end = self._now + duration
@@ -441,6 +441,8 @@ class TimeStepper(Sealed):
         """`step` to a given time."""
         quick = self._integrator.quick
         if quick is None or not quick.alone or quick.state.stage_number < _TIME or not self._now < end < quick.due:
+            return self._step_slowly(end - self._now, end)
+        if quick.state.instance_token is not quick.instance_token:
             return self._step_slowly(end - self._now, end)
         if quick.asks and not self._is_clear(quick, end):
             return self._step_slowly(end - self._now, end)

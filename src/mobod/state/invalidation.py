@@ -39,7 +39,7 @@ class Invalidation(Requirements):
 
     def invalidate_instance(self) -> None:
         """An Instance variable changed."""
-        self.valid = 0
+        self.valid, self.instance_token = 0, object()
         self.force_cache = {}
         if self.resources is not None:
             self.resources.invalidate(INSTANCE, self.stage_number)
@@ -47,7 +47,7 @@ class Invalidation(Requirements):
 
     def invalidate_model(self) -> None:
         """A modelling choice changed."""
-        self.valid = 0
+        self.valid, self.instance_token = 0, object()
         self.force_cache = {}
         if self.resources is not None:
             self.resources.invalidate(MODEL, self.stage_number)

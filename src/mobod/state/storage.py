@@ -45,6 +45,7 @@ class Storage(HidesInner):
         "force_cache",
         "forces",
         "impulses",
+        "instance_token",
         "own_fields",
         "pending_euler_angles",
         "preparing",
@@ -82,6 +83,7 @@ class Storage(HidesInner):
         self.own_fields: dict[str, npt.NDArray[Any]] = {}
         self.discrete: dict[Any, Any] = {}
         self.force_cache: dict[int, Any] = {}  # of custom forces that depend on positions alone
+        self.instance_token = object()  # another one where an Instance variable or a modelling choice has changed
         self.preparing = 0  # b or -b while Python writes body b's rows of positions or of velocities
         self.impulses: Impulses | None = None  # of a state that a run is at; copies have none
         self.resources: Resources | None = None  # of subsystems; made when one of them first has any

@@ -20,7 +20,6 @@ from ..constraint.base import Constraint
 from ..errors import ModelError
 from ..value import checks
 from ..value.attributes import Sealed
-from ..value.stage import Stage
 from . import _rows
 
 if TYPE_CHECKING:
@@ -208,8 +207,7 @@ class UnilateralContact(Sealed):
         if direction is not None:
             sliding[self._index] = direction
         if before is not None or direction is not None:
-            state.lower_to(int(Stage.VELOCITY))
-            state.invalidate_u()
+            state.invalidate_instance()
 
     # ------------------------------------------------------------------------------------------ errors
 
