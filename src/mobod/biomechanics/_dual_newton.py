@@ -67,12 +67,10 @@ def _orthonormal(A: Array, b: Array, low: Array, high: Array, h: Array) -> tuple
     """
     G = np.matmul(A, A.transpose(0, 2, 1))
     G += 1e-12 * (1.0 + np.einsum("tmm->t", G))[:, None, None] * np.eye(G.shape[1])
-    L: Array = np.linalg.cholesky(G)
-    rows: Array = np.linalg.solve(L, A)
-    aims: Array = np.linalg.solve(L, b[:, :, None])[:, :, 0]
+    L = np.linalg.cholesky(G)
+    rows, aims = np.asarray(np.linalg.solve(L, A), float), np.asarray(np.linalg.solve(L, b[:, :, None]), float)[:, :, 0]
     a, y = _by_dual(rows, aims, low, high, h, np.zeros_like(h), np.zeros_like(b), shortened=_best)
-    multipliers: Array = np.linalg.solve(L.transpose(0, 2, 1), y[:, :, None])[:, :, 0]
-    return a, multipliers
+    return a, np.asarray(np.linalg.solve(L.transpose(0, 2, 1), y[:, :, None]), float)[:, :, 0]
 
 
 def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: float, a: Array, y: Array) -> Array:

@@ -320,9 +320,9 @@ class ContactEvents(EventHandler):
             rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)
         ]
         speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
-        unknown = [
-            self._unknown_slip(state, rows.J[first:end]) for first, end in zip(rows.starts, rows.starts[1:], strict=False)
-        ]
+        unknown = np.array(
+            [self._unknown_slip(state, rows.J[first:end]) for first, end in zip(rows.starts, rows.starts[1:], strict=False)]
+        )
         creeps = speeds <= np.maximum.reduce([np.full(len(speeds), no_rate), overrun, unknown, _CREEP * rows.capture_speed])
         slipping = ~creeps
         coefficients = [
