@@ -4,13 +4,16 @@ import itertools
 import math
 import pickle
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import mobod as mb
 from mobod.algebra.dual_array import DualArray, NotDifferentiable
+from mobod.algebra.record import DualRows
 from mobod.control._differentiated import Differentiated
+from mobod.control._traced import routine_with_tangents
 from mobod.linear._closed_loop import Laws
 from mobod.system.forward_sensitivities import Variations
 
@@ -171,6 +174,55 @@ def test_runs_through_samples(make):
     for k in (0, 1, 2, 7, 10):
         expected = richardson(lambda h, k=k: at(k, h), 1e-2)
         np.testing.assert_allclose(found[:, k], expected, atol=1e-7 * max(1.0, np.abs(found).max()), err_msg=str(k))
+
+
+def straight(t, q, u, M, memory, which):
+    """Functions, writes and comparisons that compiled steps differentiate."""
+    a = np.zeros(3)
+    for i in range(3):
+        memory[i] += 0.1 * q[i] * u[i]
+        a[i] = helper(q[i]) + memory[i] ** 2 - 0.5**2
+    a[:2] += GAINS @ q[:2]
+    a[2] -= math.pow(abs(q[1]), 1.5) + np.arctan(u[0]) / 3.0
+    e = a + max(q[0], q[1]) + abs(u[2]) + float(q[2]) ** 3 + math.sqrt(q @ q) + math.atan2(q[0], u[1])
+    e += np.maximum(q, u) + np.minimum(u, 0.1) + np.exp(-q) * np.tanh(u) / (1 + q * q) + mb.control.solve(M, u)
+    e *= np.where(q[:1] > 0, 2.0, 1.0)
+    if not (q[0] > u[0] or t > 1.0) or u[1] <= 0.2:
+        e = np.array([e[0], 1.0, q.sum()]) + np.concatenate((q[:1], u[1:]))
+    return np.clip(e, [-40.0, -40.0, 0.3], 300.0)[which]
+
+
+def test_laws_written_as_straight_lines_have_python_s_tangents(rng):
+    """Along all branches; of numbers of any scalar: here Duals of Python's."""
+    which, n = np.array([0, 2, 1]), 8
+    sizes = {"t": (), "q": (3,), "u": (3,), "M": (3, 3), "memory": (3,)}
+    places, first = {"which": (5, (3,))}, 8
+    for name, shape in sizes.items():
+        places[name] = first, shape
+        first += math.prod(shape)
+    names = ("t", "q", "u", "M", "memory", "which")
+    made = routine_with_tangents(straight, names, places, which, 3)
+    for _ in range(20):
+        model = SimpleNamespace(time=DualRows.zeros(1), control_work=DualRows.zeros(first))
+        values, tangents = rng.normal(size=first), rng.normal(size=(first, n))
+        tangents[places["t"][0]] = 0.0
+        at = slice(places["M"][0], places["M"][0] + 9)
+        values[at] += 8.0 * np.eye(3).ravel()
+        model.control_work.values[:, 0], model.control_work.tangents[:, 0] = values, tangents
+        given = {}
+        for name, shape in sizes.items():
+            rows = slice(places[name][0], places[name][0] + math.prod(shape))
+            given[name] = DualArray(values[rows].reshape(shape), tangents[rows].T.reshape(n, *shape))
+        given["which"] = which
+        value, by = Differentiated(straight)([given[name] for name in names], n)
+        made.python(model, 0, 0)
+        rows = [2, 3, 4, *range(places["memory"][0], places["memory"][0] + 3)]
+        values, tangents = np.hstack([value, given["memory"].value]), np.hstack([by, given["memory"].tangents])
+        np.testing.assert_allclose(model.control_work.values[rows, 0], values, rtol=1e-13, atol=1e-13)
+        np.testing.assert_allclose(model.control_work.tangents[rows, 0].T, tangents, rtol=1e-12, atol=1e-12)
+    without = lambda q: np.linalg.eigvals(np.outer(q, q))  # noqa: E731
+    for law in (without, lambda q: math.erf(q[0]), lambda q: q[int(q[0])], lambda q: 2.0**q):
+        assert routine_with_tangents(law, ("q",), places, which, 3) is None
 
 
 def without_a_rule(q):

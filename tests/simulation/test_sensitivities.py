@@ -177,7 +177,8 @@ def test_compiled_steps_are_those_that_python_takes(constrained, sampled, monkey
         return mb.simulate(system, state, 0.2, accuracy=1e-6, report_interval=0.1, sensitivities=wanted)
 
     with monkeypatch.context() as patched:
-        patched.setattr("mobod.system.forward_sensitivities.Variations.rates", None)  # for which Python would be called
+        for name in ("rates", "through_sample"):  # for which Python would be called
+            patched.setattr(f"mobod.system.forward_sensitivities.Variations.{name}", None)
         compiled = run()
     monkeypatch.setattr("mobod.simulation.variational.are_compiled", lambda *_: False)
     expected = run()
@@ -375,20 +376,66 @@ def test_periodic_handlers_are_part_of_the_motion(method):
 
 
 def law(q, u, memory):
-    efforts = np.empty(2)
+    efforts = np.zeros(2)
     for i in range(2):
         memory[i] += 0.3 * (0.4 - q[i])
         efforts[i] = 10.0 * (0.4 - q[i]) * q[i] - u[i] + memory[i]
     return efforts
 
 
-def test_controllers_are_part_of_the_motion():
-    """Their samples, and what they remember: against differences of runs."""
+def sampled_pendulum(controller):
     system, _ = mb.examples.double_pendulum.build()
-    mb.control.Custom(system.forces, law, sample_time=0.04, memory=[0.1, 0.0], limits=(-9, 9))
+    if controller == "memory":
+        mb.control.Custom(system.forces, law, sample_time=0.04, memory=[0.1, 0.0], limits=(-9, 9), name="motor")
+    elif controller == "PID":  # late, and at a limit where the run begins
+        mb.control.PID(system.forces, kp=20, ki=50, kd=2, sample_time=0.02, delay=0.02, limits=(-4, 6), name="motor")
+        mb.control.GravityCompensation(system.forces, sample_time=0.03)
+    else:
+        mb.control.Custom(system.forces, lambda q, u: -np.sqrt(np.maximum(q - 0.3, 0.0)) - u, sample_time=0.04)
     state = system.realize_topology()
     state.q, state.u = (0.3, 0.4), (0.2, -0.1)
+    return system, state
+
+
+def test_controllers_are_part_of_the_motion():
+    """Their samples, and what they remember: against differences of runs."""
+    system, state = sampled_pendulum("memory")
     assert_sensitivities(system, state, ["lower.q", "upper.u", "upper.mass"], 0.15, 1e-7, 1e-6)
+
+
+@pytest.mark.parametrize("controller", ["memory", "PID"])
+def test_samples_are_differentiated_in_compiled_steps_as_by_python(controller, monkeypatch):
+    """With memory, delay and limits; in ensembles to the bit as alone."""
+    system, state = sampled_pendulum(controller)
+    wanted = ["q", "u", "motor.parameters"] if controller == "PID" else ["q", "u", "upper.mass"]
+    ensemble = mb.Ensemble(system, 3, state=state)
+    ensemble.q = np.array([[0.1, 0.2], [0.3, 0.4], [0.2, -0.3]])
+    settings = {"accuracy": 1e-6, "report_interval": 0.05, "sensitivities": wanted}
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            "mobod.system.forward_sensitivities.Variations.through_sample", None
+        )  # for which Python would be called
+        compiled = mb.simulate(system, state, 0.15, **settings)
+        many = ensemble.simulate(0.15, **settings)
+    monkeypatch.setattr("mobod.control.Custom.routine_with_tangents", lambda *_: None)
+    expected = mb.simulate(system, state, 0.15, **settings)
+    assert compiled.statistics["evaluations"] == expected.statistics["evaluations"]
+    assert np.array_equal(many.q[1], compiled.q)
+    for name, array in compiled.sensitivities.arrays().items():
+        np.testing.assert_allclose(array, expected.sensitivities.arrays()[name], rtol=1e-12, atol=1e-12)
+        assert np.array_equal(many.sensitivities.arrays()[name][1], array)
+
+
+def test_a_law_whose_slope_is_infinite_takes_differences():
+    """It is Python's from there on, in an ensemble too."""
+    system, state = sampled_pendulum("root")
+    state.q = (0.3, 0.4)
+    settings = {"report_interval": 0.02, "sensitivities": ["upper.q"]}
+    with pytest.warns(UserWarning, match="differences.*infinite"):
+        expected = mb.simulate(system, state, 0.02, **settings)
+    with pytest.warns(UserWarning, match="differences.*infinite"):
+        found = mb.Ensemble(system, 1, state=state).simulate(0.02, **settings)
+    assert np.array_equal(found.sensitivities.q[0], expected.sensitivities.q)
 
 
 def test_particles_and_what_they_share_with_bodies():

@@ -6,6 +6,7 @@ efforts, memory = law(what it names), at t = k T; the efforts are held until the
 from __future__ import annotations
 
 import math
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ from ..value.stage import Stage
 from . import laws
 from ._differentiated import Differentiated
 from ._nominal import OF_MODEL, NominalSystem
+from ._traced import routine_with_tangents
 from .input import Input, Packing
 
 if TYPE_CHECKING:
@@ -53,6 +55,8 @@ def _parameters_of_each(law: Custom, template: State, values: Any, present: Pres
 
 #: How well what Python and compiled code make of a law agree: with `numpy.linalg` not to the last bits.
 _SAME = 1e-9
+#: Routines of laws with tangents of each tree, by element; None where there is none.
+_TRACED: weakref.WeakKeyDictionary[Any, dict[int, UsersRoutine | None]] = weakref.WeakKeyDictionary()
 #: What a law can name beside its inputs.
 NAMES = ("t", "q", "u", "z", "M", "bias", "gravity", "which", "low", "high", "memory", "parameters")
 
@@ -378,6 +382,38 @@ class Custom(NamedParameters, Force):
             if not (abs(mine.value - its) <= _SAME + _SAME * abs(its)).all():
                 raise NotDifferentiable("Python computes other numbers than the compiled law")
         return efforts, memory
+
+    def routine_with_tangents(self, state: State) -> UsersRoutine | None:
+        """The law for records of Duals, which have its inputs in `control_work` and get its efforts and memory there.
+
+        None where Python calls the law, or where it cannot be written as straight lines: `sample_with_tangents` differentiates
+        it then.
+        """
+        of_tree = _TRACED.setdefault(state.tree, {})
+        if self.element not in of_tree:
+            of_tree[self.element] = self._traced(state)
+        return of_tree[self.element]
+
+    def _traced(self, state: State) -> UsersRoutine | None:
+        if self.nominal is not None or not self._compiled:
+            return None
+        n, first, places = self.get_num_efforts(), state.tree.first_u, self._places(state)
+        which = np.array([first[b] + k for b, k in zip(self.pairs[::2], self.pairs[1::2], strict=True)])
+        made = routine_with_tangents(self.law, self._names, places, which, n)
+        if made is None:
+            return None
+        once, again = state.copy(), state.copy()
+        for one in (once, again):
+            one.system.realize(one, Stage.VELOCITY)
+        sampling.sample_element(once.block, self.element)
+        sampling.gather_of(again.block, self.element)
+        model: Any = again.record
+        made.python(model, self.element, 0)
+        rows = [np.arange(sampling.WORK_EFFORTS, sampling.WORK_EFFORTS + n)]
+        if "memory" in self._names:
+            rows.append(places["memory"][0] + np.arange(len(self._memory)))
+        its, mine = (one.record.control_work[np.concatenate(rows), 0] for one in (once, again))
+        return made if (abs(mine - its) <= _SAME + _SAME * abs(its)).all() else None
 
     def sample_at(self, state: State, work: Array) -> Array:
         """Efforts, cut to the limits, and the memory that the law leaves ``(n + m,)``, of inputs as *work* has them.

@@ -13,7 +13,9 @@ from ..constraint.protocol import AS_Q, PROJECT_Q
 from ..mobilizer import q_rates
 from ..mobilizer.access import copy
 from ..state.fields import Record
-from ..tree import constraint_operators, constraint_paths, constraints, jacobian_sweeps, mass_matrix, rates
+from ..state.validity import KINEMATICS
+from ..tree import constraint_operators, constraint_paths, constraints, jacobian_sweeps, mass_matrix, rates, sampling
+from ..tree.realize import DONE
 from .solve import contradict
 
 
@@ -22,6 +24,18 @@ def solve(model: Record, unused: int, unused_too: int) -> int:
     """`work_u` becomes M^-1 `work_u`."""
     mass_matrix.solve(model, model.work_u, model.work_u)
     return 0
+
+
+@routine
+def gather(model: Record, address: int, e: int) -> int:
+    """Inputs of the law of the controller that is force element *e*, into `control_work`; the status.
+
+    `realize.advance` is at *address*.
+    """
+    status = call_routine(address, model, 0, KINEMATICS)
+    if status == DONE:
+        sampling.gather(model, e)
+    return status
 
 
 @routine

@@ -23,8 +23,8 @@ def are_compiled(state: State, integrator: Integrator, tangents: SensitivityRows
     of_tables = type(integrator).kernel is loop.advance and type(integrator).try_step is Integrator.try_step
     if not of_tables or tangents.variations.directions.begun:
         return False
-    samples = state.tree.counts["num_controllers"] > 0  # which change what is carried
-    return nothing_happens(state, integrator) and not samples and steps_are_compiled(tangents.variations, state)
+    of = tangents.variations
+    return nothing_happens(state, integrator) and steps_are_compiled(of, state) and of.has_laws_with_tangents(state)
 
 
 class VariationRuns(StateRuns):

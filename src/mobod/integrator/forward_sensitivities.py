@@ -25,18 +25,19 @@ from ..stepping.evaluate import evaluate
 from ..stepping.loop import stepping
 from ..stepping.method import method, runge_kutta
 from ..stepping.method.method import Method
-from ..tree import project as projection
+from ..tree import project as projection, sampling
 
 # places in an array: addresses of the Duals' routines and of those of `derivative.sensitivity_routines`, zero for constraints
 # where there are none; of what Python does in place of all of these, else zero; and where the record of Duals has its fields,
 # in numbers from its beginning
-REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CONTRADICTION, CHANGE, TURN, BY_PYTHON = range(9)
-TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR = range(9, 20)
+REALIZE, RESIDUAL, ERRORS, SOLVE, CONSTRAIN, CONTRADICTION, CHANGE, TURN, GATHER, BY_PYTHON = range(10)
+TIME, Q, U, Z, U_DOT, MULTIPLIER, WORK_U, ROW_WORK, Q_DOT, Z_DOT, POSITION_ERROR, MEMORY, LAW = range(10, 23)
 #: What Python is asked for: the rates of S at a stage; S projected.
 RATES, PROJECTED = range(2)
 #: The fields, in this order.
 FIELDS = (
     "time", "q", "u", "z", "u_dot", "multiplier", "work_u", "row_work", "q_dot", "z_dot", "position_error",
+    "control_memory", "control_work",
 )  # fmt: skip
 #: Tangents of a Dual, and numbers of a row of one: the value, padded to these, then the tangents.
 _TANGENTS, _ROW = 8, 16
@@ -57,10 +58,14 @@ class Carried(NamedTuple):
         At the end of the last step; and where an attempt is.
     K : (stages, ny, n) array
         Rates of S.
-    found : (nt, nu + ny - nq, n) array
-        Displacements and S at reports, or none.
+    found : (nt, nu + ny - h, n) array
+        Displacements and S at reports, without what controllers hold; or none.
     efforts : (k, 2) array of int
-        The rows of S of what controllers hold from sample to sample, and the speeds that it acts on.
+        The rows of S of efforts that controllers hold from sample to sample, and the speeds that they act on.
+    held : (h,) array of int
+        Where in `control_memory` what the last rows of S are of is.
+    laws : array of int
+        Addresses of the controllers' laws for Duals; none where Python differentiates them.
     """
 
     table: Any
@@ -71,6 +76,8 @@ class Carried(NamedTuple):
     here: Any
     found: Any
     efforts: Any
+    held: Any
+    laws: Any
 
 
 @generic
@@ -93,8 +100,8 @@ def _put(buffer: Any, at: int, value: float, S: Any, row: int, first: int) -> No
 
 
 @generic
-def _call_duals(model: Any, duals: Any, S: Any, first: int, routine: int) -> None:
-    """Call a routine of Duals at the record's variables, along the columns of S from *first* on."""
+def _call_duals(model: Any, duals: Any, S: Any, first: int, routine: int, what: int) -> None:
+    """Call a routine of Duals, of this and that, at the record's variables, along the columns of S from *first* on."""
     block, at, buffer, numbers, seeds, seed_rates = duals
     nq, nu = model.nq, model.nu
     _put_value(buffer, at[TIME], load(model.time, 0, 0))
@@ -108,7 +115,7 @@ def _call_duals(model: Any, duals: Any, S: Any, first: int, routine: int) -> Non
         k = seeds[e, 1] - first
         if 0 <= k < _TANGENTS:
             numbers[seeds[e, 0] + k] = seed_rates[e]
-    call_routine(at[routine], attach(block), at[REALIZE], at[CONSTRAIN])
+    call_routine(at[routine], attach(block), at[REALIZE], what)
     for e in range(len(seed_rates)):
         k = seeds[e, 1] - first
         if 0 <= k < _TANGENTS:
@@ -137,7 +144,7 @@ def _find_rates(model: Any, duals: Any, S: Any, K: Any, efforts: Any) -> None:
         if at[CONSTRAIN] != 0:
             scale = _find_turned(model, duals, S, first, K)
             _put_multipliers(model, buffer, at[MULTIPLIER], 0.0)
-        _call_duals(model, duals, S, first, RESIDUAL)
+        _call_duals(model, duals, S, first, RESIDUAL, at[CONSTRAIN])
         for column in range(first, end):
             k = _TANGENTS + column - first
             for i in range(nq):
@@ -176,7 +183,7 @@ def _find_turned(model: Any, duals: Any, S: Any, first: int, K: Any) -> float:
         largest, left = max(largest, abs(load(model.multiplier, r, 0))), max(left, abs(load(model.position_error, r, 0)))
     scale = largest / left
     _put_multipliers(model, buffer, at[MULTIPLIER], scale)
-    _call_duals(model, duals, S, first, RESIDUAL)
+    _call_duals(model, duals, S, first, RESIDUAL, at[CONSTRAIN])
     for column in range(first, min(first + _TANGENTS, S.shape[1])):
         for i in range(model.nu):
             K[model.nq + i, column] = buffer[at[WORK_U] + _ROW * i + _TANGENTS + column - first]
@@ -229,7 +236,7 @@ def project(model: Any, duals: Any, S: Any) -> None:
         projection.set_weights(model, what)
         errors = at[POSITION_ERROR] if what == PROJECT_Q else at[ROW_WORK]
         for first in range(0, S.shape[1], _TANGENTS):
-            _call_duals(model, duals, S, first, ERRORS)
+            _call_duals(model, duals, S, first, ERRORS, 0)
             for column in range(first, min(first + _TANGENTS, S.shape[1])):
                 _put_errors(model, buffer, errors + _TANGENTS + column - first)
                 call_routine(at[CHANGE], model, what, 0)
@@ -276,6 +283,95 @@ def keep(S: Any, here: Any) -> None:
     for i in range(S.shape[0]):
         for column in range(S.shape[1]):
             S[i, column] = here[i, column]
+
+
+# ---------------------------------------------------------------------------------------------- samples
+
+
+@generic
+def differentiate_samples(model: Any, run: Any) -> int:
+    """S of what the controllers that are due will hold; STEP_TOO_SMALL, and S as before, where a law has no finite slope.
+
+    Such a law is Python's, which takes differences.
+    """
+    carried, time = run.table, run.control[rk.TIME]
+    if carried.laws.shape[0] == 0:
+        return rk.REACHED
+    S, here = carried.S, carried.here
+    begin = S.shape[0] - carried.held.shape[0]
+    for i in range(begin, S.shape[0]):
+        for column in range(S.shape[1]):
+            here[i, column] = S[i, column]
+    for c in range(model.num_controllers):
+        if sampling.due(model, c) <= time:
+            for first in range(0, S.shape[1], _TANGENTS):
+                if not _through_law(model, carried, c, first):
+                    return rk.STEP_TOO_SMALL
+    for i in range(begin, S.shape[0]):
+        for column in range(S.shape[1]):
+            S[i, column] = here[i, column]
+    return rk.REACHED
+
+
+@generic
+def _through_law(model: Any, carried: Any, c: int, first: int) -> bool:
+    """Columns of S from *first* on of what controller *c* will hold, into *here*; False where one is not finite.
+
+    As `sampling.keep`: efforts at a limit do not change.
+    """
+    duals, S, here, held = carried.duals, carried.S, carried.here, carried.held
+    block, at, buffer, e = duals[0], duals[1], duals[2], model.controller_element[c]
+    i, x = model.force_first_integer[e], model.force_first_number[e]
+    memory, n, row = model.force_integers[i], model.force_integers[i + 1], S.shape[0] - held.shape[0]
+    for m in range(memory, memory + sampling.EFFORTS):
+        _put_value(buffer, at[MEMORY] + _ROW * m, load(model.control_memory, m, 0))
+    own, end = row, row
+    for h in range(held.shape[0]):
+        if held[h] < memory:
+            own += 1
+        if held[h] < memory or held[h] == memory + sampling.EFFORTS + row + h - own:
+            end = row + h + 1
+        _put(buffer, at[MEMORY] + _ROW * held[h], load(model.control_memory, held[h], 0), S, row + h, first)
+    _call_duals(model, duals, S, first, GATHER, e)
+    call_routine(carried.laws[c], attach(block), e, 0)
+    for k in range(own, end):
+        _take(here, k, buffer, at[MEMORY] + _ROW * held[k - row], first)
+    for h in range(held.shape[0]):  # for rates, to which `efforts` are added
+        _put_value(buffer, at[MEMORY] + _ROW * held[h], 0.0)
+    for k in range(n):
+        place = at[LAW] + _ROW * (sampling.WORK_EFFORTS + k)
+        low, high = load(model.force_numbers, x + 1 + k, 0), load(model.force_numbers, x + 1 + n + k, 0)
+        if buffer[place] < low or buffer[place] > high:
+            _put_value(buffer, place, buffer[place])
+        _take(here, own + k, buffer, place, first)
+    inputs = i + 2 + 2 * n
+    for k in range(model.force_integers[inputs]):
+        j = inputs + 1 + sampling.WIDTH * k
+        if model.force_integers[j] == sampling.MEMORY:
+            for m in range(model.force_integers[j + 2]):
+                place = at[LAW] + _ROW * (model.force_integers[j + sampling.OUT] + m)
+                _take(here, own + model.force_integers[j + 3] + m - sampling.EFFORTS, buffer, place, first)
+    finite = True
+    for k in range(own, end):
+        for column in range(first, min(first + _TANGENTS, S.shape[1])):
+            finite = finite and here[k, column] - here[k, column] == 0.0
+    return finite
+
+
+@generic
+def _take(here: Any, row: int, buffer: Any, at: int, first: int) -> None:
+    """The tangents of a Dual, into columns of a row from *first* on."""
+    for column in range(first, min(first + _TANGENTS, here.shape[1])):
+        here[row, column] = buffer[at + _TANGENTS + column - first]
+
+
+@compiled
+def differentiate_samples_of(block: Any, carried: Any, work: Any, control: Any, counts: Any) -> int:
+    """`differentiate_samples`, called from Python at a record that is realized."""
+    return differentiate_samples(attach(block), rk.run_of(work, carried, control, counts))
+
+
+# ---------------------------------------------------------------------------------------------- steps
 
 
 @generic
@@ -332,7 +428,7 @@ def interpolate(model: Any, run: Any, at: float) -> None:
     evaluate(model, run.plan)
     S, found, nq, nu = carried.S, carried.found, model.nq, model.nu
     for column in range(S.shape[1]):
-        for i in range(S.shape[0]):
+        for i in range(S.shape[0] - carried.held.shape[0]):
             found[k, nu + i, column] = S[i, column]
         for i in range(nq):
             store(model.work_q, i, 0, S[i, column])
@@ -349,7 +445,15 @@ def turn(model: Any, duals: Any, back: int) -> None:
 
 #: Steps with S; they end at reports.
 advance = stepping(
-    Method(attempt, find_error=find_error, accept=accept, interpolate=interpolate, from_realized=True), "variations"
+    Method(
+        attempt,
+        find_error=find_error,
+        accept=accept,
+        interpolate=interpolate,
+        before_samples=differentiate_samples,
+        from_realized=True,
+    ),
+    "variations",
 )
 
 
@@ -374,6 +478,8 @@ def begin(model: Any, of_start: Any, carried: Any) -> None:
             S[i, column] = load(model.work_q, i, 0)
         for i in range(nu + model.nz):
             S[nq + i, column] = of_start[nu + i, column]
+        for i in range(S.shape[0] - carried.held.shape[0], S.shape[0]):  # what controllers hold
+            S[i, column] = 0.0
     project(model, carried.duals, S)
 
 

@@ -65,18 +65,21 @@ class CompiledVariations:
             ]
         else:
             at += [0, routines.solve.address(), 0, 0, 0]
-        at += [routines.turn.address() if turns else 0, 0]
+        at += [routines.turn.address() if turns else 0]
+        laws = variations.laws_with_tangents(state, seeded)
+        at += [routines.gather.address(**scalar) if len(laws) else 0, 0]
         base = record.buffer.ctypes.data
         at += [(getattr(record, name).array.ctypes.data - base) // 8 for name in kernels.FIELDS]
         self._directions = directions
         seeds = self.seeds_of(state) if seeds is None else (seeds[0].copy(), seeds[1].copy())
         duals = record.block.reshape(-1), np.array(at, np.int64), record.buffer, numbers, *seeds
         shape, self._efforts = (variations.ny, len(directions)), variations.efforts(state)
+        self._held = variations.held, laws
         self._parts = duals, directions.scales.astype(np.float64), np.zeros(shape), np.zeros((stages, *shape)), np.zeros(shape)
 
     def carried(self, table: Array) -> kernels.Carried:
         """The arguments of kernels in place of a method's table; they change S, which is zero."""
-        return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)), self._efforts)
+        return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)), self._efforts, *self._held)
 
     def places_of(self, field: str) -> Any:
         """Where in the record's parameters the values of a field are ``(rows * columns,)``."""

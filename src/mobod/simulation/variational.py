@@ -44,12 +44,13 @@ class ByMatrices:
         # what kernels call outlives no run; an error of whatever kind ends the run
         me = weakref.proxy(self)
         self._callback = Callback(lambda *asked: me.compute(*asked), lambda *asked: me.fail(*asked), refuses=())
-        at = np.zeros(kernels.POSITION_ERROR + 1, np.int64)
+        at = np.zeros(kernels.LAW + 1, np.int64)
         at[kernels.BY_PYTHON] = self._callback.address()
         none = np.zeros(0)
-        duals = np.zeros(0, np.int64), at, none, none, np.zeros((0, 2), np.int64), none
+        none_held = np.zeros(0, np.int64)
+        duals = none_held, at, none, none, np.zeros((0, 2), np.int64), none
         parts = np.zeros(shape), np.zeros((table.shape[1] - 1, *shape)), np.zeros(shape), np.zeros((0, 0, 0))
-        self.carried = kernels.Carried(table, duals, scales, *parts, np.zeros((0, 2), np.int64))
+        self.carried = kernels.Carried(table, duals, scales, *parts, np.zeros((0, 2), np.int64), none_held, none_held)
 
     def compute(self, scalar: str, pointer: int, what: int, s: int) -> None:
         """Rates of S at a stage, or S as constraints project it."""
@@ -119,6 +120,14 @@ class Variational(Carrying, Integrator):
         elif self.tape is None:
             self._compiled = CompiledVariations(of, state, stages)
             self._carried = self._compiled.carried(self._table)
+
+    def _through_sample(self, state: State) -> Array:
+        carried = self._carried
+        if len(carried.laws):
+            carried.S[:] = self.S
+            if kernels.differentiate_samples_of(state.block, carried, self.work, self.control, self.counts) == rk.REACHED:
+                return carried.S.copy()
+        return super()._through_sample(state)
 
     def _step(self, report: float) -> int:
         control, work, state, carried = self.control, self.work, self._state, self._carried

@@ -47,11 +47,9 @@ def return_to_end(block: Any, work: Any, control: Any, counts: Any) -> int:
 
 
 @generic
-def take_samples(model: Any, run: Any, realized: bool) -> int:
-    """Sample the controllers that are due at the last step's end, where the record may be *realized* already."""
+def take_samples(model: Any, run: Any) -> int:
+    """Sample the controllers that are due at the last step's end, where the record is realized."""
     control, counts = run.control, run.plan
-    if not realized:  # reports, or events, have moved the record
-        return_to_begin(model, run)
     if sampling.sample_due(model, control[rk.TIME]) != 0:
         return rk.NOT_SAMPLED
     counts[rk.EVALUATIONS] += 1
@@ -156,7 +154,9 @@ def _reporting(interpolate: Callable[..., None]) -> Callable[..., None]:
 
 def _beginning(method: Method) -> Callable[..., int]:
     """Make the beginning of a method's steps."""
-    plan, limit, sampled, from_realized = method.plan, method.limit, method.sampled, method.from_realized
+    plan, limit, from_realized, before_samples, sampled = (
+        method.plan, method.limit, method.from_realized, method.before_samples, method.sampled,
+    )  # fmt: skip
 
     @generic
     def begin(model: Any, run: Any, report_time: float, realized: bool) -> int:
@@ -164,7 +164,11 @@ def _beginning(method: Method) -> Callable[..., int]:
         control, counts = run.control, run.plan
         time, sample_time = control[rk.TIME], sampling.next_sample(model)
         if sample_time <= time:
-            status = take_samples(model, run, realized)
+            if not realized:  # reports, or events, have moved the record
+                return_to_begin(model, run)
+            status = before_samples(model, run)
+            if status == rk.REACHED:
+                status = take_samples(model, run)
             if status != rk.REACHED:
                 return status
             sampled(model, run)

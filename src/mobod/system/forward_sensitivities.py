@@ -13,7 +13,7 @@ with A and W as in `tree.project`. Source: Hairer, Norsett and Wanner 1993, I.14
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -167,6 +167,8 @@ class Variations:
     ----------
     num_integrated, ny : int
         How many numbers of y steps integrate, and how many there are with those that controllers hold.
+    held : array of int
+        Where in `control_memory` the numbers are that controllers hold: all but the counts.
     num_changes : int
         How many a change has that counts displacements by speeds, and by turns that no speed makes.
 
@@ -183,10 +185,9 @@ class Variations:
         self.nq, self.nu, self.nz = tree.nq, tree.nu, len(state.z_view)
         self.num_particle_numbers = int(tree.counts["particle_size"])
         self.num_integrated = self.nq + self.nu + self.nz + 2 * self.num_particle_numbers
-        #: The controllers, and where in `control_memory` the numbers are that they hold: all but the counts.
         self._controllers = [(c, force) for c, force in enumerate(controllers_of(system))]
-        self._held = _held_places(self._controllers, len(state.record.control_memory))
-        self.ny = self.num_integrated + len(self._held)
+        self.held = _held_places(self._controllers, len(state.record.control_memory))
+        self.ny = self.num_integrated + len(self.held)
         #: How many numbers a displacement has here: those of speeds, then `coordinates.turns` that no speed makes.
         self.nv = self.nu + sum(
             max(0, n - (b in tree.quaternions) - k) for b, (n, k) in enumerate(zip(tree.num_q, tree.num_u, strict=True))
@@ -261,7 +262,7 @@ class Variations:
         """Each effort that enabled controllers hold: its place in y, and the speed that it acts on."""
         found = [
             (
-                self.num_integrated + int(np.searchsorted(self._held, force.first_memory + sampling.EFFORTS + k)),
+                self.num_integrated + int(np.searchsorted(self.held, force.first_memory + sampling.EFFORTS + k)),
                 state.tree.first_u[force.pairs[2 * k]] + force.pairs[2 * k + 1],
             )
             for _, force in self._controllers
@@ -336,7 +337,7 @@ class Variations:
             if by_settings is not None:
                 B[:, self.directions.of_settings] = by_settings
             of_changes = [found.z_dot[:, found.places[name]] for name in ("q", "turn", "u", "z")]
-            return np.hstack([*of_changes, np.zeros((nz, len(self._held)))]), B
+            return np.hstack([*of_changes, np.zeros((nz, len(self.held)))]), B
         if not self.system.calls_python:
             return self._rates_by_measures(state, by)
         Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
@@ -373,7 +374,7 @@ class Variations:
         step: float = differences.STEP,
     ) -> Array:
         """The rate of a value of a state along a change ``(num_changes,)``, of settings by *weights*, and of time."""
-        here, held = np.array(state.y_values), np.array(state.record.control_memory[self._held, 0])
+        here, held = np.array(state.y_values), np.array(state.record.control_memory[self.held, 0])
         move = self.raw(state, change)
         unit = 1.0 / max(1.0, float(np.abs(move).max(initial=0.0)))
         moves_model = weights is not None and bool(weights.any())
@@ -388,7 +389,7 @@ class Variations:
                 other.time = state.time + h * time
             other.y = here + h * move[: self.num_integrated]
             if len(held):
-                other.record.control_memory[self._held, 0] = held + h * move[self.num_integrated :]
+                other.record.control_memory[self.held, 0] = held + h * move[self.num_integrated :]
             self.system.normalize_quaternions(other)
             self.system.realize(other, stage)
             return np.array(value(other), np.float64)
@@ -425,13 +426,24 @@ class Variations:
 
     def with_held(self, of_y: Array) -> Array:
         """Rates of y, of which those of what controllers hold are zero."""
-        return np.concatenate([of_y, np.zeros(len(self._held))])
+        return np.concatenate([of_y, np.zeros(len(self.held))])
 
     def whole_y(self, state: State) -> Array:
         """Y, with what controllers hold."""
-        return np.concatenate([state.y_values, state.record.control_memory[self._held, 0]])
+        return np.concatenate([state.y_values, state.record.control_memory[self.held, 0]])
 
     # ------------------------------------------------------------------------------------------ samples
+
+    def has_laws_with_tangents(self, state: State) -> bool:
+        """True if compiled steps can differentiate the laws of all controllers, or there are none."""
+        return all(force.routine_with_tangents(state) is not None for _, force in self._controllers)
+
+    def laws_with_tangents(self, state: State, kind: Mapping[str, bool]) -> npt.NDArray[np.int64]:
+        """Addresses of the controllers' laws for records of Duals of a *kind*; none where Python differentiates one."""
+        if not self.has_laws_with_tangents(state):
+            return np.zeros(0, np.int64)
+        made = [force.routine_with_tangents(state).address(with_tangents=True, **kind) for _, force in self._controllers]
+        return np.array(made, np.int64)
 
     def through_sample(self, state: State, S: Array, weights: Array) -> Array:
         """Changes of y after the controllers that are due have been sampled; see `derivative.laws`."""
@@ -443,7 +455,7 @@ class Variations:
             change, np.cumsum([self.nq, self.nu, self.nz, 2 * self.num_particle_numbers]), axis=0
         )
         before = np.zeros((len(state.record.control_memory), S.shape[1]))
-        before[self._held] = held
+        before[self.held] = held
         changes = {"q": of_q, "u": of_u, "z": of_z, "control_memory": before}
         after, said, failed = laws.of_samples(state, due, changes)
         of_settings = self.directions.of_settings
@@ -454,7 +466,7 @@ class Variations:
             said, failed = said | others, failed | also
             after += by_settings @ weights[of_settings]
         found = S.copy()
-        found[self.num_integrated :] = after[self._held]
+        found[self.num_integrated :] = after[self.held]
         laws.note({force: why for force, why in (said | failed).items() if force not in self._noted})
         self._noted.update(said, failed)
         if failed:
@@ -462,7 +474,7 @@ class Variations:
             by_differences = self._differences_of_samples(state, S, weights, list(failed))
             for c, force in self._controllers:
                 if force in failed:
-                    rows = (self._held >= ends[c]) & (self._held < ends[c + 1])
+                    rows = (self.held >= ends[c]) & (self.held < ends[c + 1])
                     found[self.num_integrated :][rows] = by_differences[self.num_integrated :][rows]
         return found
 
@@ -472,7 +484,7 @@ class Variations:
         def held(other: State) -> Array:
             for force in due:
                 force.sample(other)
-            return np.array(other.record.control_memory[self._held, 0])
+            return np.array(other.record.control_memory[self.held, 0])
 
         found = S.copy()
         for k, (change, weight) in enumerate(zip(self.tangent(state, S).T, weights.T, strict=True)):

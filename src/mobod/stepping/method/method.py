@@ -9,7 +9,7 @@ from ...algebra.scalar import load
 from ...compiling import generic
 from .. import controller, interpolation, limits
 from ..errors import error_norm
-from ..record import MEAN_NORM, PREVIOUS_TIME, TIME
+from ..record import MEAN_NORM, PREVIOUS_TIME, REACHED, TIME
 from ..rows import set_rate
 
 
@@ -28,6 +28,12 @@ def interpolate(model: Any, run: Any, at: Any) -> None:
 @generic
 def forget(model: Any, run: Any) -> None:
     """The state has been changed since the last step: what the method knows of steps before that does not hold."""
+
+
+@generic
+def before_samples(model: Any, run: Any) -> int:
+    """Controllers are due where the next step begins, and the record is realized: REACHED, or why the run ends."""
+    return REACHED
 
 
 @generic
@@ -60,3 +66,4 @@ class Method(NamedTuple):
     sampled: Callable[..., None] = sampled
     from_realized: bool = False
     controls_fixed: bool = False
+    before_samples: Callable[..., int] = before_samples
