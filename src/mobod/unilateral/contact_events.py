@@ -323,8 +323,44 @@ class ContactEvents(EventHandler):
         unknown = np.array(
             [self._unknown_slip(state, rows.J[first:end]) for first, end in zip(rows.starts, rows.starts[1:], strict=False)]
         )
-        creeps = speeds <= np.maximum.reduce([np.full(len(speeds), no_rate), overrun, unknown, _CREEP * rows.capture_speed])
-        slipping = ~creeps
+        slips_little = speeds > np.maximum(np.maximum(no_rate, overrun), _CREEP * rows.capture_speed)
+        slipping, failed = slips_little & (speeds > unknown), np.ones(len(contacts), bool)
+        while failed.any():  # what is so slow that it may stick, but does not, slips as it does
+            problem, coefficients, gamma, after = self._solve(state, contacts, rows, slips, slipping, no_rate, space)
+            space, pressed = problem.space, gamma[problem.normals]
+            least = 1e-9 * max(float(pressed.max()), 1e-300)
+            slides = [float(np.abs(after[k + 1 : end]).sum()) for k, end in zip(rows.starts, rows.starts[1:], strict=False)]
+            failed = slips_little & ~slipping & (pressed > least) & (np.array(slides) > _UNSURE * problem.residual)
+            slipping = slipping | failed
+        for k, one in enumerate(contacts):
+            first, end = int(rows.starts[k]), int(rows.starts[k + 1])
+            if not pressed[k] > least:
+                continue
+            slip = after[first + 1 : end]
+            if end - first == 1:  # `_hold` takes away at once what speed is left in all that stays
+                one.enable(state, impulse=False)
+                continue
+            speed = float(np.hypot(*slip))
+            if slipping[k] and speed < 0.5 * speeds[k]:
+                raise ModelError(paradox([one], coefficients[k : k + 1], state))
+            if not slipping[k] and speed <= _UNSURE * problem.residual:
+                one.enable(state, impulse=False)
+            else:
+                one.enable_sliding(state, slip, impulse=False)
+        return bool((~slipping & (speeds > no_rate)).any())
+
+    def _solve(
+        self,
+        state: State,
+        contacts: list[UnilateralContact],
+        rows: ContactRows,
+        slips: Any,
+        slipping: Any,
+        no_rate: float,
+        space: Space,
+    ) -> tuple[Problem, list[float], Array, Array]:
+        """The problem of a short time in which those *slipping* go on; coefficients, impulses, and velocities after it."""
+        nu, speeds = state.tree.nu, np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
         coefficients = [
             one.calc_effective_cof(state, 0.0, speed if slips_now else 0.0)
             for one, speed, slips_now in zip(contacts, speeds, slipping, strict=True)
@@ -345,24 +381,7 @@ class ContactEvents(EventHandler):
         dt = 1.0 if not slipping.any() else 1e-4 * float(speeds[slipping].min()) / max(largest, 1e-300)
         gamma = np.zeros(len(v))
         after = problem.solve(v + dt * a, gamma)
-        pressed = gamma[problem.normals]
-        least = 1e-9 * max(float(pressed.max()), 1e-300)
-        for k, one in enumerate(contacts):
-            first, end = int(rows.starts[k]), int(rows.starts[k + 1])
-            if not pressed[k] > least:
-                continue
-            slip = after[first + 1 : end]
-            if end - first == 1:  # `_hold` takes away at once what speed is left in all that stays
-                one.enable(state, impulse=False)
-                continue
-            speed = float(np.hypot(*slip))
-            if slipping[k] and speed < 0.5 * speeds[k]:
-                raise ModelError(paradox([one], coefficients[k : k + 1], state))
-            if not slipping[k] and speed <= _UNSURE * problem.residual:
-                one.enable(state, impulse=False)
-            else:
-                one.enable_sliding(state, slip, impulse=False)
-        return bool((creeps & (speeds > no_rate)).any())
+        return problem, coefficients, gamma, after
 
     def _refuse_paradox(
         self, state: State, contacts: list[UnilateralContact], problem: Problem, slips: Any, slipping: Any, coefficients: Any
