@@ -365,12 +365,6 @@ def _take(here: Any, row: int, buffer: Any, at: int, first: int) -> None:
         here[row, column] = buffer[at + _TANGENTS + column - first]
 
 
-@compiled
-def differentiate_samples_of(block: Any, carried: Any, work: Any, control: Any, counts: Any) -> int:
-    """`differentiate_samples`, called from Python at a record that is realized."""
-    return differentiate_samples(attach(block), rk.run_of(work, carried, control, counts))
-
-
 # ---------------------------------------------------------------------------------------------- steps
 
 

@@ -158,19 +158,16 @@ class Carrying(Base):
             return super().sample()
         self.leave_at(time)
         if self.tape is None:
-            self.S = self._through_sample(state)
+            self.S = of.through_sample(state, self.S, self.weights)
         else:
             n, settings = len(self.directions), np.diag(self.directions.of_settings.astype(float))
             by_y = of.through_sample(state, np.eye(of.ny), np.zeros((n, of.ny)))
             self.tape.append(Jump(time, by_y, of.through_sample(state, np.zeros((of.ny, n)), settings)))
         following = super().sample()
+        self.counts[rk.EVALUATIONS] += 1  # as loops count it
         if self.tape is not None:
             self._template = state.copy()
         return following
-
-    def _through_sample(self, state: State) -> Array:
-        """S after the controllers that are due at the state have been sampled."""
-        return self.variations.through_sample(state, self.S, self.weights)
 
     # ------------------------------------------------------------------------------------------ events
 

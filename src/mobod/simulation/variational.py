@@ -21,6 +21,7 @@ from ..integrator import Integrator, forward_sensitivities as kernels
 from ..state.state import State
 from ..stepping import loop, record as rk
 from ..system.forward_sensitivities import Directions, Variations
+from ..tree.sampling import next_sample_of
 from ._carrying import Carrying, Jump, TapedStep, kept_attributes, put_back
 from ._following import follow
 from ._unannounced_jumps import UnannouncedJumps
@@ -121,27 +122,29 @@ class Variational(Carrying, Integrator):
             self._compiled = CompiledVariations(of, state, stages)
             self._carried = self._compiled.carried(self._table)
 
-    def _through_sample(self, state: State) -> Array:
-        carried = self._carried
-        if len(carried.laws):
-            carried.S[:] = self.S
-            if kernels.differentiate_samples_of(state.block, carried, self.work, self.control, self.counts) == rk.REACHED:
-                return carried.S.copy()
-        return super()._through_sample(state)
-
     def _step(self, report: float) -> int:
         control, work, state, carried = self.control, self.work, self._state, self._carried
-        stop = min(float(control[rk.FINAL_TIME]), report, self.sample())
-        began, y, S, rates = float(control[rk.TIME]), work[rk.Y].copy(), self.S, work[rk.RATE].copy()
+        stop, sampled = min(float(control[rk.FINAL_TIME]), report), self.tape is None and len(carried.laws) > 0
+        if not sampled:
+            stop = min(stop, self.sample())
+        began, y, S = float(control[rk.TIME]), work[rk.Y].copy(), self.S
         if self.tape is not None:
             status = self.step_once(loop.advance, self.arguments(), stop)
         else:
             carried.S[:] = S
             status = self.step_once(kernels.advance, (work, carried, control, self.counts), stop)
+            # a law whose slope is not finite there
+            if status == rk.STEP_TOO_SMALL and sampled and next_sample_of(state.block) <= began:
+                stop = min(stop, self.sample())
+                carried.S[:] = S = self.S
+                status = self.step_once(kernels.advance, (work, carried, control, self.counts), stop)
+            if sampled:  # as it was after samples, which do not change within the step
+                held = len(S) - len(carried.held)
+                S = np.vstack([S[:held], carried.S[held:]])
         if status != rk.DONE:
             return status
         self._before, end = (began, y, S), float(control[rk.TIME])
-        self._unannounced.look(state, (began, y, rates), (end, work[rk.Y], work[rk.RATE]))
+        self._unannounced.look(state, (began, y, work[rk.RATE_PREVIOUS]), (end, work[rk.Y], work[rk.RATE]))
         if self.tape is None:
             self.S = carried.S.copy()
             if end >= min(report, float(control[rk.FINAL_TIME])):
