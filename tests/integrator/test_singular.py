@@ -188,3 +188,10 @@ def test_more_massless_links_than_one_body_has_inertia_for_are_named(links):
         return mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system)).initialize(state)
     with pytest.raises(ModelError, match="the mass matrix is singular: 'hinge0' moves as the mobilizers beyond it do"):
         mb.simulate(system, state, 0.1)
+    ensemble = mb.Ensemble(system, 3, state=state)
+    for run in (ensemble.simulate, ensemble.step):
+        with pytest.raises(ModelError, match="the mass matrix is singular: 'hinge0'"):
+            run(0.1)
+    ensemble.set_each(matter.bodies["hinge0"].set_rotor_inertia, [0.1, 0.2, 0.3])
+    ensemble.step(0.01)
+    assert not ensemble.failed.any()

@@ -169,6 +169,7 @@ class Simulating(Stepping):
         """
         self._template.check_owner(self._system, "Ensemble.simulate")
         made = make_integrator(self._system, integrator, accuracy, fixed_step_size)
+        self._check_inertia(made)
         template = self._state(0)
         tangents = None
         if sensitivities is not None:

@@ -21,6 +21,7 @@ from ..simulation.event_log import EventLog
 from ..simulation.events import Events, joined
 from ..simulation.simulate import integrator_named
 from ..simulation.time_stepper import TimeStepper
+from ..state.validity import ARTICULATED
 from ..stepping import record as rk
 from ..system.system import MultibodySystem
 from ..value.callers import callers_level
@@ -191,6 +192,7 @@ class Stepping(Gradients):
         if plan is None or plan.key != key or plan.own_places is not self._own_places or plan.events != events:
             made = make_integrator(self._system, integrator, accuracy, fixed)
             self._note_cost(made, False)
+            self._check_inertia(made)
             lanes = self._lane_runs(made, holds)
             plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q), events)
             if lanes is not None:
@@ -213,6 +215,29 @@ class Stepping(Gradients):
         remedy = f"; {reason.remedy}" if reason.remedy else ""
         message = f"{reason.what}: its states are simulated one by one, {cost}{remedy}"
         warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
+
+    def _check_inertia(self, integrator: Integrator) -> None:
+        """Raise `ModelError` where massless links leave a mobility no inertia in both the first state and the last.
+
+        So it is in all, where states do not differ in masses: links that happen to be in line are so in one state.
+        """
+        if self._template.field("mass")[1:].all() or not self._own.keys().isdisjoint(("mass", "rotor_inertia")):
+            return
+        refused: ModelError | None = None
+        for i in (0, self._n - 1):
+            state = self._state(i, departs=False)
+            try:
+                self._system.realize(state, Stage.POSITION)
+                self._system.compute(state, ARTICULATED)
+            except ModelError:  # as the run finds of this state
+                return
+            try:
+                integrator.check_inertia(state)
+                return
+            except ModelError as error:
+                refused = error
+        if refused is not None:
+            raise refused
 
     def _lane_runs(
         self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False

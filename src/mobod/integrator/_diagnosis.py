@@ -165,10 +165,11 @@ def of_constraints(system: MultibodySystem, state: State, tolerance: float) -> t
 
 
 def refuse_rounding_for_inertia(system: MultibodySystem, state: State) -> None:
-    """Raise `ModelError` for a mobility that what hangs on it leaves no inertia but rounding; the state is at ACCELERATION.
+    """Raise `ModelError` for a mobility that what hangs on it leaves no inertia but rounding.
 
     More massless links than inertia can tell apart, seven hinges behind which is one body say, make the mass matrix singular.
     What elimination leaves of h^T P h is then a rounding of what composite bodies have there, and accelerations are any number.
+    The state has articulated inertias.
     """
     if not len(state.u_values) or state.field("mass")[1:].all():  # then there is inertia in each direction
         return

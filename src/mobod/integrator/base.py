@@ -118,7 +118,7 @@ class Integrator(Sealed):
     INNER = frozenset(
         """
         advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back
-        calling calls_witnesses can_run_compiled can_watch
+        calling calls_witnesses can_run_compiled can_watch check_inertia
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find find_quick
         flight_resolution follow_jump
         follows_jumps forget_steps get_room goes_on held kernel leave_at leaves_out previous_time quick restart
@@ -389,7 +389,7 @@ class Integrator(Sealed):
         self._paths, self._looks_at_paths, self._longest = None, 0, 0.0
         self._progress = Progress()
         self._progress.begin(0, state.time)
-        _diagnosis.refuse_rounding_for_inertia(self.system, state)
+        self.check_inertia(state)
         text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:
             warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
@@ -588,6 +588,10 @@ class Integrator(Sealed):
         """Begin a run by kernels alone, of a state whose record is used for nothing else."""
         self.get_room(state)
         self.control[rk.STEP] = self.fixed_step_size or self.initial_step_size or 0.0
+
+    def check_inertia(self, state: State) -> None:
+        """Raise `ModelError` where massless links leave a mobility of *state*, which has articulated inertias, no inertia."""
+        _diagnosis.refuse_rounding_for_inertia(self.system, state)
 
     def forget_steps(self) -> None:
         """A run begins of which nothing is known but its state: for what a method keeps beside `work` and `control`."""
