@@ -456,12 +456,12 @@ def test_defaults_of_files_are_what_their_objects_do_not_say(leg, folder):
     )
     added = mb.biomechanics.add_forces(leg, folder / "forces.xml")
     assert added.actuators["r"].optimal_force == 25.0 and "default" not in added.actuators
-    (folder / "ik.xml").write_text(
-        "<OpenSimDocument><InverseKinematicsTool><IKTaskSet><defaults><IKMarkerTask name='default'><weight>3</weight>"
-        "</IKMarkerTask></defaults><objects><IKMarkerTask name='toe'/></objects></IKTaskSet></InverseKinematicsTool>"
-        "</OpenSimDocument>"
-    )
-    assert read_tool_setup(folder / "ik.xml").weights == {"toe": 3.0}
+    for tool in ("InverseKinematicsTool", "IKTool"):  # the latter of OpenSim 1
+        (folder / "ik.xml").write_text(
+            f"<OpenSimDocument><{tool}><IKTaskSet><defaults><IKMarkerTask name='default'><weight>3</weight>"
+            f"</IKMarkerTask></defaults><objects><IKMarkerTask name='toe'/></objects></IKTaskSet></{tool}></OpenSimDocument>"
+        )
+        assert read_tool_setup(folder / "ik.xml").weights == {"toe": 3.0}
 
 
 def test_wrong_input_is_named(leg, swing, folder, capsys):

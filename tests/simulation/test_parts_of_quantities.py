@@ -51,16 +51,23 @@ def test_coordinates_and_speeds_are_quantities_and_exact_outputs_of_linear_model
     np.testing.assert_array_equal(motion.quantities["q.arm"], motion.q[:, 5])
 
 
-def test_a_body_that_is_called_as_a_number_of_a_joint_has_a_name_of_its_own():
+@pytest.mark.parametrize("behind", [True, False])
+def test_a_body_that_is_called_as_a_number_of_a_joint_has_a_name_of_its_own(behind):
     system = mb.MultibodySystem()
     matter = mb.SimbodyMatterSubsystem(system)
     body = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
-    mb.mobilizer.Slider(mb.mobilizer.Translation(matter.ground, body, name="hand"), body, name="hand[2]")
+    kinds = [(mb.mobilizer.Translation, "hand"), (mb.mobilizer.Slider, "hand[2]")]
+    last = matter.ground
+    for kind, name in kinds if behind else kinds[::-1]:
+        last = kind(last, body, name=name)
     state = system.realize_topology()
     state.u = 1.0, 2.0, 3.0, 4.0
     motion = mb.simulate(system, state, 0.1, record=["u.hand", "u.hand[2]", "u.hand[2]_"])
-    assert motion.speed_names == ("hand[0]", "hand[1]", "hand[2]", "hand[2]_")
-    assert (motion.quantities["u.hand"] == motion.u[:, :3]).all() and (motion.quantities["u.hand[2]_"] == motion.u[:, 3]).all()
+    names = ["hand[0]", "hand[1]", "hand[2]"]
+    assert list(motion.speed_names) == ([*names, "hand[2]_"] if behind else ["hand[2]_", *names])
+    own = slice(0, 3) if behind else slice(1, 4)
+    assert (motion.quantities["u.hand"] == motion.u[:, own]).all()
+    assert (motion.quantities["u.hand[2]_"] == motion.u[:, 3 if behind else 0]).all()
 
 
 @pytest.mark.parametrize("other", ["hand[2]", "hand[0]x", "hand.x", "hand[3]"])

@@ -21,7 +21,10 @@ def speed_names(system: MultibodySystem, state: State) -> list[str]:
 
 def _of_bodies(system: MultibodySystem, numbers: list[int]) -> list[tuple[str, int]]:
     bodies = system.get_matter_subsystem().bodies
-    return [(name, 1) for body, n in zip(bodies, numbers, strict=True) for name in body.name_each(n)]
+    each = [list(body.name_each(n)) for body, n in zip(bodies, numbers, strict=True)]
+    numbered = {name for names in each if len(names) > 1 for name in names}
+    # a joint, hand, keeps its numbers, wherever a body called hand[2] stands
+    return [(f"{name}_" if len(names) == 1 and name in numbered else name, 1) for names in each for name in names]
 
 
 def auxiliary_names(system: MultibodySystem, state: State) -> list[str]:
