@@ -401,17 +401,18 @@ def test_what_is_left_out_of_simple_paths_makes_no_difference(rng):
     bodies = [matter.ground]
     for _ in range(2):
         body = mb.body.Rigid(mb.MassProperties(1.0, (0, -0.2, 0), mb.UnitInertia(0.1, 0.1, 0.1)))
-        bodies.append(mb.mobilizer.Pin(bodies[-1], body, X_PF=mb.Transform(p=(0, -0.4, 0))))
+        bodies.append(mb.mobilizer.Pin(bodies[-1], body, X_PF=mb.Transform(p=(0, -0.1, 0))))
     springs, wound = [], 0
-    for _ in range(12):
+    for _ in range(24):
         points = [(bodies[k], rng.uniform(-0.2, 0.2, 3)) for k in np.sort(rng.integers(0, 3, 6))]
         points.append((bodies[2], rng.uniform(-0.2, 0.2, 3)))
+        begin, end = np.sort(rng.choice(7, 2, replace=False)).tolist()
         for around in (False, True):
             side, made = str(rng.choice(["all", "-x", "+y"])), []
             own = [T.WrapSphere(body=bodies[1], radius=0.08, quadrant=side)] * around
             for idle in (0, 1):
                 still = [T.WrapSphere(body=bodies[1], radius=0.1, active=False)] * idle
-                wraps = [T.PathWrap(surface, first=2, last=4) for surface in (*own, *still)]
+                wraps = [T.PathWrap(surface, first=begin, last=end) for surface in (*own, *still)]
                 path = T.Path(forces, points, wraps)
                 made.append((path, mb.force.CableSpring(forces, path, 10.0, 0.1)))
             springs.append(made)
