@@ -139,7 +139,7 @@ def test_ensembles_have_those_of_their_states(make, close, monkeypatch):
     names += [f"{c.name}.{one}" for one in ("mass", "com", "inertia")]
     states = [model.randomize(state=model.state.copy()) for _ in range(9)]
     own = {spring.set_stiffness: make.rng.uniform(1.0, 2.0, 9), a.set_inboard_frame: [make.frame() for _ in states]}
-    own[a.set_body_mass_properties] = [make.mass_properties() for _ in states]
+    own[c.set_body_mass_properties] = [make.mass_properties() for _ in states]
     for set_own, values in own.items():
         for state, value in zip(states, values, strict=True):
             set_own(state, value)

@@ -18,7 +18,7 @@ class Striker:
     Parameters
     ----------
     method : TimeStepping
-        With the run's settings, and used for nothing else.
+        Used for nothing else; of its settings these steps need none.
     single : State
         Into which kernels load the state of a lane.
     spaces : mapping of int to Space
