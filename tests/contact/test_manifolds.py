@@ -152,6 +152,33 @@ def test_a_brick_within_a_face_bears_as_on_a_plane():
         assert_allclose(press(on_brick, X), wanted, rtol=1e-9, atol=1e-9 * wanted[0])
 
 
+def test_aligned_bricks_that_hardly_overlap_bear_alike_in_either_order_and_at_the_least_tilts(rng):
+    """Of vertices that are as deep one was taken: of the first of these 14 % by the order, and as much at tilts of 1e-9."""
+    first = (0.3, 0.4, 0.2)
+    cases = [(first, first, (0.4484, 0.6073, 0.399), 0.0)]
+    for turn in (0.0, 0.0, 0.0, 0.4):
+        a, b, over = rng.uniform(0.2, 0.5, 3), rng.uniform(0.2, 0.5, 3), rng.uniform(0.02, 0.15, 2)
+        x, y = a[:2] + b[:2] - over
+        if turn > 0.0:  # a corner within the edge
+            c, s = np.cos(turn), np.sin(turn)
+            x, y = a[0] + b[0] * c + b[1] * s - over[0], b[0] * s - b[1] * c
+        cases.append((a, b, (x, y, a[2] + b[2] - 0.001), turn))
+    for a, b, apart, turn in cases:
+        scenes, wanted = (Scene(contact.Brick(a), contact.Brick(b)), Scene(contact.Brick(b), contact.Brick(a))), None
+        for tilt in (0.0, 1e-9, 1e-8):
+            for axis in ((1.0, 0.3, 0.0), (-1.0, 0.3, 0.0), (-1.0, -0.3, 0.0), (1.0, -0.3, 0.0)):
+                R = mb.Rotation.about_axis(tilt, axis) @ mb.Rotation.about_axis(turn, "z")
+                poses = mb.Transform(), mb.Transform(R, apart)
+                for order in (0, 1):
+                    rows = scenes[order].put(*(poses if order == 0 else poses[::-1]))
+                    loads = (1.0 - 2.0 * order) * np.append(
+                        rows["force"].sum(axis=0), np.cross(rows["point"] - a, rows["force"]).sum(axis=0)
+                    )
+                    wanted = loads if wanted is None else wanted
+                    assert_allclose(loads, wanted, atol=0.01 * abs(wanted).max())
+        assert wanted[2] > 1.0
+
+
 def test_cylinders_side_by_side_touch_along_a_line(rng):
     coal = pytest.importorskip("coal", reason="coal is not installed")
     first, second = contact.Cylinder(0.3, 0.5), contact.Cylinder(0.2, 0.4)

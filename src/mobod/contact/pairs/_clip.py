@@ -99,6 +99,16 @@ def corner(model: Any, core: Any, which: int, i: int, along: Any) -> Any:
 
 
 @generic
+def vertex_of(model: Any, core: Any, which: int, i: int) -> int:
+    """The number of the vertex that is corner i of a polyhedron's face."""
+    if core[0] == CONVEX_HULL:
+        begin, _ = list_of(model, core, CORNERS, which)
+        return model.contact_integers[begin + i]
+    x = corner(model, core, which, i, (1.0, 0.0))
+    return int(x[0] > 0.0) + 2 * int(x[1] > 0.0) + 4 * int(x[2] > 0.0)
+
+
+@generic
 def most_share(model: Any, core: Any, which: int) -> float:
     """The greatest share of a corner of a whole face by its edges, and 1 at least."""
     if core[0] != CONVEX_HULL:

@@ -267,9 +267,7 @@ def edge_at(model: Any, core: Any, v: int, k: int) -> Any:
     """Edge k at a vertex of a polyhedron: an EDGE away from there."""
     if core[0] == CONVEX_HULL:
         begin, _ = list_of(model, core, NEIGHBOURS, v)
-        other, here = model.contact_integers[begin + k], vertex(model, core, v)
-        e = vec3.sub(vertex(model, core, other), here)
-        return EDGE, here, vec3.scale(1.0 / sqrt(vec3.dot(e, e)), e), 0.0, 4096 * min(other, v) + max(other, v)
+        return _edge_to(model, core, v, model.contact_integers[begin + k])
     up = v % 2, v // 2 % 2, v // 4 % 2
     i, j = (1, 2, 0)[k], (2, 0, 1)[k]
     b = (core[3] if up[0] else -core[3], core[4] if up[1] else -core[4], core[5] if up[2] else -core[5])
@@ -280,6 +278,23 @@ def edge_at(model: Any, core: Any, v: int, k: int) -> Any:
     if k == 1:
         return EDGE, (b[0], o, b[2]), (o, away, o), o, which
     return EDGE, (b[0], b[1], o), (o, o, away), o, which
+
+
+@generic
+def _edge_to(model: Any, core: Any, v: int, other: int) -> Any:
+    """The edge of a hull from a vertex to another one."""
+    here = vertex(model, core, v)
+    e = vec3.sub(vertex(model, core, other), here)
+    return EDGE, here, vec3.scale(1.0 / sqrt(vec3.dot(e, e)), e), 0.0, 4096 * min(other, v) + max(other, v)
+
+
+@generic
+def edge_between(model: Any, core: Any, v: int, other: int) -> Any:
+    """The edge of a polyhedron between two vertices: an EDGE away from the first."""
+    if core[0] == CONVEX_HULL:
+        return _edge_to(model, core, v, other)
+    differs = v + other - 2 * (v & other)
+    return edge_at(model, core, v, 0 if differs == 1 else 1 if differs == 2 else 2)
 
 
 @generic

@@ -19,7 +19,7 @@ from typing import Any
 
 from ...algebra import mat33, sym33, vec3, where
 from ...algebra.scalar import bare, load, load_lane, scratch, sqrt, store_lane
-from ...compiling import generic
+from ...compiling import apart, generic
 from ..access import (
     BOX,
     CORNER,
@@ -41,7 +41,7 @@ from ..access import (
 from ..shape import BRICK, CYLINDER, ELLIPSOID
 from . import _curvature
 from ._axes import are_bricks, find_axes
-from ._clip import NO_SHARE, bear_edge, bearing, cut_edge
+from ._clip import NO_SHARE, bear_edge, bearing, corner, cut_edge, num_corners, vertex_of
 from ._core import (
     EDGE,
     FACE,
@@ -50,9 +50,11 @@ from ._core import (
     bare9,
     core_of,
     edge_at,
+    edge_between,
     face_feature,
     faces_at,
     frame_of,
+    is_polyhedron,
     num_edges,
     point_feature,
     size_of,
@@ -75,6 +77,10 @@ _LEANING = 0.3
 #: Of edges at a vertex that lead away from a face, the least ratio of their slopes by which both bear; and what is added to
 #: these, for one that is level.
 _NEARLY, _LEVEL = 0.8, 1e-6
+#: The slope of an edge from which on no other vertex is as deep as the deepest one.
+_TIED = 1e-4
+#: The cosine from which on it is worth a look if faces lie on each other.
+_PARALLEL = 1.0 - 1e-8
 #: The slope up to which an edge bears at both its ends; from twice that on its deepest vertex does so alone.
 _LIES = 0.05
 #: Of the size of both shapes, the least depth below a face that is told from none.
@@ -139,12 +145,38 @@ def general_convex(model: Any, pair: Pair) -> int:
                 share = part * load_lane(model.contact_point, k, SHARE, lane)
             if overlap + margin > 0.0 and share > NO_SHARE and (k == 0 or 2 * count <= model.contact_points_size):
                 seen, begin = (what, f, g, size), count
-                count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, share)
+                if what == EDGES and margin == 0.0:
+                    count, share = _lying(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, share)
+                if share > NO_SHARE and (count == begin or 2 * count <= model.contact_points_size):
+                    count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, share)
                 if k > 0:
                     _tell_apart(model, begin, count, lane, k * _FURTHER)
         if turn == 0:
             total, table = choose(rivals, few, ALIKE_FOUND), rivals
     return count
+
+
+@apart
+def _lying(
+    model: Any, pair: Pair, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any, begin: int, share: Any
+) -> Any:
+    """Rows of faces that lie on each other, between which edges cross, and the share that the edges keep."""
+    _, f, g, size = seen
+    v, w, minus = f[4] % 4096, g[4] % 4096, vec3.neg(n)
+    one = face_feature(model, A, bare3(mat33.transpose_mul_vec(Ra, n)), v)
+    two = face_feature(model, B, bare3(mat33.transpose_mul_vec(Rb, minus)), w)
+    up, down = mat33.mul_vec(Ra, one[2]), mat33.mul_vec(Rb, two[2])
+    if not (is_polyhedron(A) and is_polyhedron(B)) or vec3.dot(up, n) < _PARALLEL or vec3.dot(down, minus) < _PARALLEL:
+        return begin, share
+    d, e = mat33.transpose_mul_vec(Rb, vec3.neg(up)), mat33.transpose_mul_vec(Ra, vec3.neg(down))
+    a, b = point_feature(model, A, bare3(e), v), point_feature(model, B, bare3(d), w)
+    if _height(Ra, pa, Rb, pb, one, b) <= _height(Rb, pb, Ra, pa, two, a):
+        lying, part = (FACE_A, one, b, size), _tie(model, B, two, d, size)[1]
+    else:
+        lying, up, part = (FACE_B, a, two, size), vec3.neg(down), _tie(model, A, one, e, size)[1]
+    if part <= NO_SHARE:
+        return begin, share
+    return points(model, pair, A, B, Ra, pa, Rb, pb, lying, up, begin, share * part), share * (1.0 - part)
 
 
 @generic
@@ -178,6 +210,8 @@ def points(
     place = _half_way(what, f, g, Ra, Rb, n, a, b, depth)
     if what == EDGES and begin > start and (A[0] == CYLINDER or B[0] == CYLINDER):
         place = vec3.add_scaled(place, 1.0 - rest / whole, vec3.sub(_middle(model, start, begin, lane), place))
+    if (what == FACE_A or what == FACE_B) and is_polyhedron(A) and is_polyhedron(B):
+        place = _spread(model, A, B, Ra, pa, Rb, pb, seen, n, place)
     point = vec3.scale(0.0, place)
     for turn in range(2):  # of parallel edges a and b can be any points; in either order, so that both shapes count alike
         x = _within(model, pair[1 - turn], B if turn == 0 else A, n, place, lane)
@@ -325,10 +359,10 @@ def _on_face(
     r = _energy(model, begin, count, lane, h, other[6]) / rest
     if other[6] > 0.0 or other[0] == CYLINDER or r >= 2.0 * (0.95 + window):
         return _leave(model, begin, count, lane, r, rest, window)
-    return _beside(model, pair, face, R, p, core, other, Q, q, sign, edge, (across, h, r, window, begin, count, rest))
+    return _beside(model, pair, face, R, p, core, other, Q, q, sign, edge, (across, h, r, window, size, begin, count, rest))
 
 
-@generic
+@apart
 def _beside(
     model: Any, pair: Pair, face: Any, R: Any, p: Any, core: Any, other: Any, Q: Any, q: Any, sign: float, edge: Any, k: Any
 ) -> Any:
@@ -336,22 +370,34 @@ def _beside(
 
     That is the edge that crosses another, or all at the deepest vertex that lead away from the face by nearly as little as the
     one that does so least: each has a part by the ratio of both slopes. An edge bears at both its ends, or cuts, once its
-    energy is that of what is deepest, see `_leave`; for that of all edges the face's rows are left.
+    energy is that of what is deepest, see `_leave`; for that of all edges the face's rows are left. Where further vertices are
+    as deep, their edges have a part, too; and where faces lie on each other, those of both.
     """
-    across, h, r, window, begin, count, rest = k
-    zero, num, near, which = 0.0 * h, 1, edge[4], 0
-    d = vec3.neg(mat33.transpose_mul_vec(Q, face[2]))
-    least, total, gain, several = zero + _LEVEL, zero, zero, 0
+    across, h, r, window, size, begin, count, rest = k
+    zero, near, num, sides, tied, its = 0.0 * h, edge[4], 1, 1, 1, face
+    one = face, R, p, core, other, Q, q, sign, near, zero + _LEVEL, zero, zero + 1.0
+    two = one
     if not across:
+        d = vec3.neg(mat33.transpose_mul_vec(Q, face[2]))
         near = point_feature(model, other, bare3(d), near)[4]
-        num = num_edges(model, other, near)
-        least = least + 2.0
-        for i in range(num):
-            slope = _slope(edge_at(model, other, near, i), d)
-            if slope < least:
-                least, which = slope, i
+        num, least, top, half = num_edges(model, other, near), _least_slope(model, other, near, d), zero, zero
         if least >= 2.0 * _LIES:
             return _leave(model, begin, count, pair[2], r, rest, window)
+        if least < _TIED:
+            its = face_feature(model, other, bare3(d), near)
+            tied, half = _tie(model, other, its, d, size)
+        if tied > 1:
+            num, top = num_corners(model, other, its[4]), _deepest(model, other, its, d)[1]
+        if half > NO_SHARE and is_polyhedron(core):
+            sides, half, e = 2, 0.5 * half, vec3.neg(mat33.mul_vec(Q, its[2]))
+            v, deep = _deepest(model, core, face, e)
+            S, s = mat33.mul(R, Q), vec3.add(p, mat33.mul_vec(R, q))
+            T, t = mat33.transpose(Q), vec3.neg(mat33.transpose_mul_vec(Q, q))
+            two = its, S, s, other, core, T, t, -sign, v, _least_slope(model, core, v, e), deep, half
+        else:
+            half = zero
+        one = face, R, p, core, other, Q, q, sign, near, least, top, 1.0 - half
+    total, gain, several = zero, zero, 0
     square, cut, left = zero, ((q, q), (zero, zero), zero, (q, q), (zero, zero, zero, zero), (zero, zero)), rest
     for turn in range(2):
         if turn == 1:
@@ -360,33 +406,136 @@ def _beside(
                 return begin, rest
             left = rest
         alone = turn == 1 and several == 1
-        for i in range(which if alone else 0, which + 1 if alone else num):
-            slope = least
-            if not across:
-                edge = edge_at(model, other, near, i)
-                slope = _slope(edge, d)
-            part = goes_over((least / slope - _NEARLY) / (1.0 - _NEARLY))
-            if part <= NO_SHARE:
-                continue
-            if not alone:
-                square, cut = cut_edge(model, pair, face, core, other, Q, q, edge)
-            takes, its, vertex = _takes_over(square / (h * h), _UP_TO_ONE)
-            lies = part * (1.0 - goes_over(slope / _LIES - 1.0))
-            if turn == 0:
-                several, total, gain = several + 1, total + part, gain + lies * (takes - 1.0)
-            else:
-                lies = rest * lies / total
-                left = left + lies * (vertex - 1.0)
-                if lies * its > NO_SHARE:  # a corner with no share counts for one
-                    begin = bear_edge(model, pair, face, R, p, core, other, sign, edge, cut, (begin, lies * its))
+        for side in range(sides):
+            on, S, s, own, body, T, t, way, v, least, top, half = one if side == 0 else two
+            e = vec3.neg(mat33.transpose_mul_vec(T, on[2]))
+            for i in range(num if side == 0 else num_corners(model, body, face[4])):
+                slope, weight = least, half
+                if tied > 1:
+                    edge, deep = _tied_edge(model, body, its if side == 0 else face, i, e, top, size)
+                    weight = half * deep
+                elif not across:
+                    edge = edge_at(model, body, v, i)
+                if not across:
+                    slope = _slope(edge, e)
+                part = weight * goes_over((least / slope - _NEARLY) / (1.0 - _NEARLY))
+                if part <= NO_SHARE:
+                    continue
+                if not alone:
+                    square, cut = cut_edge(model, pair, on, own, body, T, t, edge)
+                takes, bears, vertex = _takes_over(square / (h * h), _UP_TO_ONE)
+                lies = part * (1.0 - goes_over(slope / _LIES - 1.0))
+                if turn == 0:
+                    several, total, gain = several + 1, total + part, gain + lies * (takes - 1.0)
+                else:
+                    lies = rest * lies / total
+                    left = left + lies * (vertex - 1.0)
+                    # a corner with no share counts for one
+                    if lies * bears > NO_SHARE and begin + 3 <= model.contact_points_size:
+                        begin = bear_edge(model, pair, on, S, s, own, body, way, edge, cut, (begin, lies * bears))
     return begin, left
+
+
+@generic
+def _least_slope(model: Any, core: Any, v: int, d: Any) -> Any:
+    """Of the edges at a vertex, see `_slope`."""
+    least = 0.0 * d[0] + 2.0
+    for i in range(num_edges(model, core, v)):
+        slope = _slope(edge_at(model, core, v, i), d)
+        if slope < least:
+            least = slope
+    return least
 
 
 @generic
 def _slope(edge: Any, d: Any) -> Any:
     """Of an edge away from what is farthest along d, and a little for one that is level."""
-    slope = -vec3.dot(d, edge[2])
-    return (slope if slope > 0.0 else 0.0 * slope) + _LEVEL
+    slope = vec3.dot(d, edge[2])
+    return (slope if slope > 0.0 else -slope) + _LEVEL
+
+
+@generic
+def _as_deep(drop: Any, size: float) -> Any:
+    """The part of what is by a *drop* less deep than the deepest: 1 of that itself, and soon 0."""
+    return goes_over((_LEVEL / ((drop if drop > 0.0 else 0.0 * drop) / size + _LEVEL) - _NEARLY) / (1.0 - _NEARLY))
+
+
+@generic
+def _place(model: Any, core: Any, face: Any, i: int, d: Any) -> Any:
+    """Corner i of a face, as far as d has tangents, and how far along d it is."""
+    zero = 0.0 * d[0]
+    x = corner(model, core, face[4], i % num_corners(model, core, face[4]), (1.0 + zero, zero))
+    return x, vec3.dot(d, x)
+
+
+@generic
+def _deepest(model: Any, core: Any, face: Any, d: Any) -> Any:
+    """Of the corners of a face the vertex that is farthest along d, and how far."""
+    most, v = _place(model, core, face, 0, d)[1], vertex_of(model, core, face[4], 0)
+    for i in range(1, num_corners(model, core, face[4])):
+        here = _place(model, core, face, i, d)[1]
+        if here > most:
+            most, v = here, vertex_of(model, core, face[4], i)
+    return v, most
+
+
+@generic
+def _tie(model: Any, core: Any, face: Any, d: Any, size: float) -> Any:
+    """The number of corners of a face that are as deep along d as the deepest one, and the part by which all are."""
+    _, top = _deepest(model, core, face, d)
+    tied, all_of_them = 0, 0.0 * top + 1.0
+    for i in range(num_corners(model, core, face[4])):
+        part = _as_deep(top - _place(model, core, face, i, d)[1], size)
+        tied += 1 if part > 0.0 else 0
+        if part < all_of_them:
+            all_of_them = part
+    return tied, all_of_them
+
+
+@generic
+def _tied_edge(model: Any, core: Any, face: Any, i: int, d: Any, top: Any, size: float) -> Any:
+    """Edge i of a face, and the part by which its deeper end is as deep as the *top*."""
+    a, b = _place(model, core, face, i, d)[1], _place(model, core, face, i + 1, d)[1]
+    edge = edge_between(
+        model,
+        core,
+        vertex_of(model, core, face[4], i),
+        vertex_of(model, core, face[4], (i + 1) % num_corners(model, core, face[4])),
+    )
+    return edge, _as_deep(top - (a if a > b else b), size)
+
+
+@apart
+def _spread(model: Any, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any, place: Any) -> Any:
+    """The deepest place below a face, amid vertices that are as deep; where faces lie on each other, amid those of both."""
+    what, f, g, size = seen
+    first, zero = what == FACE_A, 0.0 * n[0]
+    core, R, p, near = (B, Rb, pb, g[4]) if first else (A, Ra, pa, f[4])
+    d = mat33.transpose_mul_vec(R, vec3.neg(n) if first else n)
+    face = face_feature(model, core, bare3(d), near)
+    tied, flat = _tie(model, core, face, d, size)
+    if tied < 2:
+        return place
+    middle = _amid(model, core, face, R, p, d, size)
+    if flat > NO_SHARE:
+        own, S, s, its = (A, Ra, pa, f) if first else (B, Rb, pb, g)
+        m = face[2]
+        e = mat33.transpose_mul_vec(S, mat33.mul_vec(R, (zero - m[0], zero - m[1], zero - m[2])))
+        middle = vec3.add_scaled(middle, 0.5 * flat, vec3.sub(_amid(model, own, its, S, s, e, size), middle))
+    aside = vec3.sub(middle, place)
+    return vec3.add(place, vec3.add_scaled(aside, -vec3.dot(n, aside), n))
+
+
+@generic
+def _amid(model: Any, core: Any, face: Any, R: Any, p: Any, d: Any, size: float) -> Any:
+    """The mean of the corners of a face that are as deep along d as the deepest one."""
+    _, top = _deepest(model, core, face, d)
+    total, x = 0.0 * top, vec3.scale(0.0, d)
+    for i in range(num_corners(model, core, face[4])):
+        v, here = _place(model, core, face, i, d)
+        part = _as_deep(top - here, size)
+        total, x = total + part, vec3.add_scaled(x, part, v)
+    return vec3.add(p, mat33.mul_vec(R, vec3.scale(1.0 / total, x)))
 
 
 @generic
