@@ -204,6 +204,22 @@ def test_a_last_row_that_comes_twice_counts_once(leg, swing):
     assert_allclose(found.forces["hip_flexion_r_moment"], usual.forces["hip_flexion_r_moment"], rtol=1e-6)
 
 
+def test_muscles_that_find_no_balance_begin_at_their_shortest_fibers(leg, swing, monkeypatch):
+    """As OpenSim's do."""
+    asked, kinds = [], {type(one) for one in leg.muscles.values()}
+    for kind in kinds:
+
+        def equilibrate(one, state, *, as_opensim=False, found=kind.equilibrate):
+            asked.append((one.name, as_opensim))
+            if not as_opensim:
+                raise mb.ConvergenceError("too slack")
+            found(one, state, as_opensim=True)
+
+        monkeypatch.setattr(kind, "equilibrate", equilibrate)
+    mb.computed_muscle_control(leg, swing, start=0.1, end=0.15, reserve=5.0)
+    assert {name for name, shortest in asked if shortest} == {*leg.muscles}
+
+
 def test_excitations_follow_the_motion(leg, swing):
     """Coordinates stay near, excitations within their bounds, and muscles do what reserves cost too much for."""
     found = mb.computed_muscle_control(leg, swing, start=0.1, end=0.15, reserve=5.0)
