@@ -8,6 +8,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import LinearConstraint, lsq_linear, minimize
 
 import mobod as mb
+from mobod.biomechanics import _dual_newton
 from mobod.biomechanics._dual_newton import solve
 from mobod.cli.main import main
 
@@ -90,6 +91,18 @@ def test_weak_reserves_of_light_bodies_take_what_muscles_at_their_bounds_leave(r
             method="bvls", tol=1e-15,
         )  # fmt: skip
         assert_allclose(a[0, :n], found.x, atol=1e-6)  # the same sum, the reserves being what is left
+
+
+def test_cubes_beside_reserves_that_take_nearly_all_are_found_in_few_steps(rng, monkeypatch):
+    """Muscles at their bounds, reserves a hundred times as large: halved, steps were ten to several hundred times as many."""
+    m, n, asked, minimizer = 10, 18, [], _dual_newton._minimizer
+    monkeypatch.setattr(_dual_newton, "_minimizer", lambda *given: asked.append(1) or minimizer(*given))
+    arms = 50.0 * rng.normal(size=(12, m, n)) * (rng.random((12, m, n)) < 0.3)
+    A = np.concatenate([arms, np.broadcast_to(10.0 * np.eye(m), (12, m, m))], axis=2)
+    low, high = np.append(np.zeros(n), np.full(m, -np.inf)), np.append(np.ones(n), np.full(m, np.inf))
+    b = 500.0 * rng.normal(size=(12, m))
+    _, missing = solve(A, b, low, high, np.ones(m + n), 3.0)
+    assert np.abs(missing).max() < 1e-6 * np.abs(b).max() and len(asked) < 2000
 
 
 @pytest.mark.parametrize("p", [1.5, 2.0, 3.0, 6.0])

@@ -83,7 +83,7 @@ def _sequence(A: Array, b: Array, low: Array, high: Array, weights: Array, p: fl
         unit = size.max(axis=1, keepdims=True) ** (p - 2.0)  # of slopes and curvatures, so that multipliers are alike
         slope = p * weights * np.sign(now) * np.abs(now) ** (p - 1.0) / unit
         bend = (p - 1.0) * p * weights * size ** (p - 2.0) / unit
-        then, multipliers = _by_dual(A[left], b[left], low, high, bend, slope - bend * now, y[left] / unit)
+        then, multipliers = _by_dual(A[left], b[left], low, high, bend, slope - bend * now, y[left] / unit, shortened=_best)
         missing = np.abs(b[left] - _times(A[left], then)).max(axis=1, initial=0.0)
         sound = missing <= 10.0 * DONE * (1.0 + np.abs(b[left]).max(axis=1, initial=0.0))
         y[left] = np.where(sound[:, None], multipliers * unit, y[left])
@@ -183,6 +183,8 @@ def _best(rows: Array, b: Array, y: Array, step: Array, low: Array, high: Array,
 
     below, above = np.zeros(len(y)), np.ones(len(y))
     full = np.abs(slope(above)) <= 1e-9 * np.abs(slope(below))
+    if full.all():
+        return step
     for _ in range(GROWTHS):
         rises = slope(above) > 0.0
         if not rises.any():
