@@ -75,7 +75,7 @@ def test_dynamics_and_forces_fit_together(kind, make, close):
     locations = [body.get_body_transform(state).p for body in matter.bodies]
     total = all_F.sum(axis=0)
     total[0] += sum(np.cross(p, force) for p, (_, force) in zip(locations, all_F, strict=True))
-    said = f"{kind.__name__} pushes its bodies from outside: what its equations are beside, such as Ground, is a body of it too"
+    said = f"{kind} pushes its bodies from outside: what its equations are beside, such as Ground, is a body of it too"
     assert_allclose(total, 0.0, atol=1e-9 * max(np.abs(all_F).max(), 1.0), err_msg=said)
 
 
