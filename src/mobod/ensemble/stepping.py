@@ -221,7 +221,8 @@ class Stepping(Gradients):
 
         So it is in all, where states do not differ in masses: links that happen to be in line are so in one state.
         """
-        if self._template.field("mass")[1:].all() or not self._own.keys().isdisjoint(("mass", "rotor_inertia")):
+        moving = np.asarray(self._template.tree.num_u) > 0
+        if self._template.field("mass")[moving].all() or not self._own.keys().isdisjoint(("mass", "rotor_inertia")):
             return
         refused: ModelError | None = None
         for i in (0, self._n - 1):

@@ -171,10 +171,12 @@ def refuse_rounding_for_inertia(system: MultibodySystem, state: State) -> None:
     What elimination leaves of h^T P h is then a rounding of what composite bodies have there, and accelerations are any number.
     The state has articulated inertias.
     """
-    if not len(state.u_values) or state.field("mass")[1:].all():  # then there is inertia in each direction
+    tree = state.tree
+    num_u = np.asarray(tree.num_u)
+    if state.field("mass")[num_u > 0].all():  # then there is inertia in each direction
         return
-    matter, tree = system.get_matter_subsystem(), state.tree
-    free = np.repeat((state.field("prescribed") == SOLVED) & (np.asarray(tree.num_u) == 1), tree.num_u)
+    matter = system.get_matter_subsystem()
+    free = np.repeat((state.field("prescribed") == SOLVED) & (num_u == 1), num_u)
     left = np.abs(matter.calc_m(state).diagonal() * state.record.d_inverse[: len(free), 0])  # of all, over what is left
     left[~free] = 0.0
     which = int(left.argmax())
