@@ -169,11 +169,11 @@ def test_first_forces_are_those_of_inverse_dynamics(leg, swing):
 def test_residuals_are_averaged_from_the_row_before_on(folder):
     """As OpenSim's tool does it: from the last row not after the start to the last one not after the end."""
     given = {"actuators": folder / "motors.xml", "start": 0.1, "end": 0.102}
-    ours, rows = (
+    ours, rows, at_the_last = (
         mb.reduce_residuals(LEG, folder / "swing.sto", adjust_start=first, adjust_end=last, **given).before
-        for first, last in ((0.108, 0.125), (0.1, 0.12))
+        for first, last in ((0.108, 0.125), (0.1, 0.12), (0.5, 0.5))  # behind the last there is no row
     )
-    assert ours == rows and ours["MZ"] != 0.0
+    assert ours == rows and 0.0 != ours["MZ"] != at_the_last["MZ"] != 0.0
     setup = pathlib.Path(write_setup(folder, "RRATool", "unnamed", 0.102))
     setup.write_text(setup.read_text().replace("unnamed.osim", ""))
     assert main(["rra", str(setup), "--quiet"]) == 0 and (folder / "adjusted_model.osim").exists()  # OpenSim's name for it

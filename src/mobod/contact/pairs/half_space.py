@@ -14,6 +14,26 @@ from ._curvature import of_ellipsoid, relative
 _UPRIGHT = 1e-24
 
 
+@generic
+def _above(model: Any, pair: Pair) -> Any:
+    """The plane's outward normal, the orientation and the origin of the other shape, and the height of that."""
+    h, s, lane = pair
+    n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
+    R, middle = orientation(model, s, lane), origin(model, s, lane)
+    return n, R, middle, vec3.dot(n, vec3.sub(middle, origin(model, h, lane)))
+
+
+@generic
+def _lowest_way(d: Any, zero: Any) -> Any:
+    """The unit vector (t, u) square to a shape's axis along which it falls most, for d the normal in its frame."""
+    slope = d[0] * d[0] + d[1] * d[1]
+    t, u = zero + 1.0, zero
+    if slope > _UPRIGHT:
+        k = -1.0 / sqrt(slope)
+        t, u = k * d[0], k * d[1]
+    return t, u
+
+
 @narrow_phase
 def half_space_sphere(model: Any, pair: Pair) -> int:
     """HalfSpace and Sphere: depth is the radius less the height of the center; the relative curvatures are 1 / radius.
@@ -72,17 +92,11 @@ def half_space_cylinder(model: Any, pair: Pair) -> int:
 
     Points of both rims that are below the plane.
     """
-    h, s, lane = pair
-    n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
-    R, middle = orientation(model, s, lane), origin(model, s, lane)
+    _, s, lane = pair
+    n, R, middle, height = _above(model, pair)
     radius, half, _ = three_of(model, s, DIMENSIONS, lane)
-    height = vec3.dot(n, vec3.sub(middle, origin(model, h, lane)))
     d = mat33.transpose_mul_vec(R, n)
-    slope = d[0] * d[0] + d[1] * d[1]
-    t, u = 0.0 * radius + 1.0, 0.0 * radius
-    if slope > _UPRIGHT:
-        k = -1.0 / sqrt(slope)
-        t, u = k * d[0], k * d[1]
+    t, u = _lowest_way(d, 0.0 * radius)
     count = 0
     for i in range(8):
         side = half if i < 4 else -half
@@ -105,11 +119,9 @@ def half_space_brick(model: Any, pair: Pair) -> int:
 
     A point for each corner that is below the plane.
     """
-    h, s, lane = pair
-    n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
-    R, middle = orientation(model, s, lane), origin(model, s, lane)
+    _, s, lane = pair
+    n, R, middle, height = _above(model, pair)
     a, b, c = three_of(model, s, DIMENSIONS, lane)
-    height = vec3.dot(n, vec3.sub(middle, origin(model, h, lane)))
     d = mat33.transpose_mul_vec(R, n)
     x, y, z = a * d[0], b * d[1], c * d[2]
     if bare(height) >= abs(bare(x)) + abs(bare(y)) + abs(bare(z)):
@@ -138,11 +150,9 @@ def half_space_ellipsoid(model: Any, pair: Pair) -> int:
 
     One point where the ellipsoid is below the plane.
     """
-    h, s, lane = pair
-    n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
-    R, middle = orientation(model, s, lane), origin(model, s, lane)
+    _, s, lane = pair
+    n, R, middle, height = _above(model, pair)
     a, b, c = three_of(model, s, DIMENSIONS, lane)
-    height = vec3.dot(n, vec3.sub(middle, origin(model, h, lane)))
     d, squares = mat33.transpose_mul_vec(R, n), (a * a, b * b, c * c)
     below = (squares[0] * d[0], squares[1] * d[1], squares[2] * d[2])
     reach = sqrt(vec3.dot(below, d))
@@ -178,18 +188,12 @@ def half_space_torus(model: Any, pair: Pair) -> int:
 
     Places of the tube that are below the plane.
     """
-    h, s, lane = pair
-    n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
-    R, middle = orientation(model, s, lane), origin(model, s, lane)
+    _, s, lane = pair
+    n, R, middle, height = _above(model, pair)
     ring, tube, _ = three_of(model, s, DIMENSIONS, lane)
-    height = vec3.dot(n, vec3.sub(middle, origin(model, h, lane)))
     d = mat33.transpose_mul_vec(R, n)
-    slope = d[0] * d[0] + d[1] * d[1]
     zero = 0.0 * ring
-    t, u = zero + 1.0, zero
-    if slope > _UPRIGHT:
-        k = -1.0 / sqrt(slope)
-        t, u = k * d[0], k * d[1]
+    t, u = _lowest_way(d, zero)
     count = 0
     for i in range(4):
         c = (1.0, 0.0, -1.0, 0.0)[i]
@@ -213,10 +217,8 @@ def half_space_convex_hull(model: Any, pair: Pair) -> int:
 
     A point for each vertex that is below the plane.
     """
-    h, s, lane = pair
-    n = mat33.mul_vec(orientation(model, h, lane), three_of(model, h, DIMENSIONS, lane))
-    R, middle = orientation(model, s, lane), origin(model, s, lane)
-    height = vec3.dot(n, vec3.sub(middle, origin(model, h, lane)))
+    s = pair[1]
+    n, R, middle, height = _above(model, pair)
     d = mat33.transpose_mul_vec(R, n)
     first, count = model.surface_first_constant[s], 0
     for i in range(model.contact_integers[model.surface_first_integer[s]]):
