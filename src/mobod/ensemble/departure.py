@@ -14,6 +14,9 @@ from ..state.fields import GROUPED, SHORTCUTS
 from ..state.resources import Settings, own_copy
 from ..state.state import State
 
+#: The field that says which constraints are enabled.
+_ENABLED = "constraint_enabled"
+
 
 class Departure(NamedTuple):
     """Overrides of a single state: locks, parameters, what is enabled, modes of motions, discrete variables.
@@ -27,12 +30,15 @@ class Departure(NamedTuple):
     discrete : dict
         How unilateral contacts slide.
     weights : dict of str to array
+    by_constraints : bool
+        Whether nothing is other than what the states share but which constraints are enabled.
     """
 
     own: dict[str, npt.NDArray[Any]]
     settings: Settings
     discrete: dict[Any, Any]
     weights: dict[str, Array]
+    by_constraints: bool = False
 
     @classmethod
     def of(cls, state: State, with_settings: bool) -> Departure:
@@ -73,14 +79,15 @@ def find_departure(
     has_set = has_set or any(
         count != shared_count + (place in set_each) for place, count, shared_count in _change_counts(state, shared)
     )
-    if (
+    others = (
         has_set
         or any(state.discrete.values())
         or any(shared.discrete.values())
-        or not all(_same(state.field(name), own.get(name, shared.field(name))) for name in fields)
+        or not all(_same(state.field(name), own.get(name, shared.field(name))) for name in fields if name != _ENABLED)
         or not _alike(_weights(state), _weights(shared))
-    ):
-        return Departure.of(state, has_set)
+    )
+    if others or (_ENABLED in fields and not _same(state.field(_ENABLED), shared.field(_ENABLED))):
+        return Departure.of(state, has_set)._replace(by_constraints=not others)
     return None
 
 

@@ -2,7 +2,8 @@
 
 Kernels return where witnesses have changed sign (`lanes.events`), or where handlers or reporters are due, and leave the state
 that is there in its row. They are called as a time stepper calls them; a state that they have not changed goes on within its
-step, one that they have begins anew where it is, and one that they have made other than states in lanes can be goes on alone.
+step, one that they have begins anew where it is, one whose contacts have closed or opened waits for a lane of its like, and one
+that they have made other than states in lanes can be goes on alone.
 """
 
 # ruff: noqa: SLF001  (it is a part of its ensemble, in a class of its own)
@@ -47,8 +48,11 @@ class Owner(Protocol):
     def failed(self, i: int, why: str) -> None:
         """A part in Python has raised an error: state *i* cannot go on."""
 
-    def goes_alone(self, i: int) -> None:
-        """State *i* is to go on alone, as handlers have left it."""
+    def goes_alone(self, i: int, changed: bool) -> None:
+        """State *i* is to go on alone: as it is, or as handlers have *changed* it."""
+
+    def waits(self, i: int, state: State) -> None:
+        """State *i*, which handlers have left as *state*, is to go on in a lane of the constraints that are enabled in it."""
 
 
 class LaneEvents:
@@ -58,6 +62,7 @@ class LaneEvents:
     ----------
     ensemble : Ensemble
     lanes : LaneRuns or StateRuns
+        Of the constraints that states share.
     integrator : Integrator
     owner : Owner
     schedule : Schedule, optional
@@ -85,8 +90,8 @@ class LaneEvents:
         self._times_of_contacts: dict[int, list[float]] = {}
         #: The calls of reporters, and of handlers, for witnesses that change sign at once.
         self._calls: dict[tuple[Watched, ...], tuple[list[Call], list[Call]]] = {}
-        #: Whether what handlers leave is to be brought to a manifold.
-        self._projects = bool(ensemble._template.is_constrained or ensemble._template.tree.fields["has_quaternion"].any())
+        #: Whether what handlers leave is to be brought to a manifold, whatever is enabled.
+        self._projects = bool(ensemble._template.tree.fields["has_quaternion"].any())
         #: Users' parts, and what is lent them, are for one thread at a time.
         self._lock = threading.Lock()
 
@@ -132,9 +137,9 @@ class LaneEvents:
                 time, found = float(self._ensemble._time[i, 0]), None
                 if control[EVENT, 0, lane] <= time and not (schedule is not None and schedule.reporters[i] <= time):
                     crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()
-                    found = found_of(time, time, self._lanes.called, crossed)
+                    found = found_of(time, time, worker.plan.called, crossed)
                 lanes[layout.CALLS, lane] = 0
-                changed = self.happens(i, time, found)
+                changed = self.happens(i, time, found, runs=worker.plan)
                 if changed is None:
                     worker.free(lane)
                 elif changed:
@@ -146,18 +151,23 @@ class LaneEvents:
                     control[layout.WAIT, 0, lane] = row[layout.STOP_AT] = self._stops(i)
                     control[layout.REPORTER, 0, lane] = row[layout.REPORT_AT] = schedule.reporters[i]
 
-    def happens(self, i: int, time: float, found: Found | None = None, state: State | None = None) -> bool | None:
+    def happens(
+        self, i: int, time: float, found: Found | None = None, state: State | None = None, runs: LaneRuns | None = None
+    ) -> bool | None:
         """Something happens to state *i*, or is due; whether it has changed that, and None where it does not go on in its lane.
 
-        It is at *state*, where that is given, else where it is kept.
+        It is at *state*, where that is given, else where it is kept; its lane is one of these *runs*.
         """
-        owner = self._owner
+        owner, contacts = self._owner, self._lanes.contacts
         try:
             if state is None:
                 state = self._ensemble._lend_realized(i)
             if found is None and self._schedule is not None and self._schedule.reporters[i] <= time:
                 self._schedule.report(i, state)
                 return False
+            if found is not None and contacts is not None and contacts.still_hold(state, found):
+                owner.goes_alone(i, False)
+                return None
             done = self._call(i, state, found)
         except Exception as error:
             self._ensemble._lent = None
@@ -169,18 +179,33 @@ class LaneEvents:
             return None
         if done.changed:
             self._restart(owner.onward[i], time)
-            if i in self._ensemble._departures:
-                owner.goes_alone(i)
-                return None
-        return done.changed
+            return self._goes_on(i, state, runs)
+        return False
+
+    def _goes_on(self, i: int, state: State, runs: LaneRuns | None) -> bool | None:
+        """Handlers have changed state *i*: whether it goes on in its lane; None where in another, or alone."""
+        owner, departure = self._owner, self._ensemble._departures.get(i)
+        sets = None if runs is None else self._lanes.sets
+        if sets is None:
+            enabled = b"" if departure is None else None
+        else:
+            enabled = sets.takes(state, departure)
+        if enabled is None:
+            owner.goes_alone(i, True)
+            return None
+        owner.onward[i, layout.CONTACTS] = layout.JUST
+        if sets is not None and sets.runs_of(enabled, i) is not runs:
+            owner.waits(i, state)
+            return None
+        return True
 
     def _restart(self, onward: Array, time: float) -> None:
         """Handlers have changed a state at *time*, of which a row says how it goes *onward*: as a `TimeStepper` does then."""
-        began, reach = onward[layout.BEGAN :].tolist()
+        began, reach = onward[layout.BEGAN : layout.REACH + 1].tolist()
         reach = max(time - began, 0.5 * reach)
         if self._integrator.fixed_step_size is None and reach > 0.0:
             onward[layout.NEXT_SIZE] = max(self._integrator.min_step_size or 0.0, min(onward[layout.NEXT_SIZE], reach))
-        onward[layout.NEXT_PART :] = 0.0, 0.0, time, reach
+        onward[layout.NEXT_PART : layout.REACH + 1] = 0.0, 0.0, time, reach
 
     def _call(self, i: int, state: State, found: Found | None) -> Handled:
         """Call triggered reporters, and handlers, or those that are due; the state is put back where these have changed it."""
@@ -217,7 +242,7 @@ class LaneEvents:
         if done.changed:
             if not has_choices_of(ensemble._template, state):
                 raise ModelError(OTHER_CHOICES)
-            if self._projects:
+            if self._projects or state.is_constrained:
                 self._system.project(state, self._integrator.constraint_tolerance)
                 self._system.realize(state)
                 account.close()

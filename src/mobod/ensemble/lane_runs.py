@@ -27,7 +27,7 @@ from ..state.fields import Record
 from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
-from ..stepping.witnesses import SEEN, WIDTH, WINDOW
+from ..stepping.witnesses import CLOSED, GAP, SEEN, WIDTH, WINDOW, WITH_RATES
 from ..system.projection import share_weights
 from ..system.system import MultibodySystem
 from ..tree import sampling
@@ -103,9 +103,8 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
         return Reason(f"events of this system are found by Python ({_named(found)})", _WATCH)
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
-    contacts = system.get_matter_subsystem().unilateral_contacts
-    if any(one.is_enabled(state) for one in contacts):
-        return Reason("unilateral contacts of this system are closed where all begin")
+    if any(state.discrete.values()):
+        return Reason("unilateral contacts of this system slide where all begin")
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
     return None if plain else Reason("this integrator's settings are for one state of this system at a time")
@@ -152,13 +151,14 @@ def contact_events(system: MultibodySystem, integrator: Integrator) -> ContactEv
     return ContactEvents(system, integrator.accuracy) if contacts else None
 
 
-def watched_events(system: MultibodySystem, contacts: ContactEvents | None) -> list[Watched]:
-    """All that changes sign at events of a system, whose unilateral contacts are open."""
+def watched_events(state: State, contacts: ContactEvents | None) -> list[Watched]:
+    """All that changes sign at events of states whose unilateral contacts are closed or open as those of *state*."""
+    system = state.system
     owners = (*system.event_reporters, *system.event_handlers)
     triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
     found = [one for one in triggered if one.info.rising or one.info.falling]
     if contacts is not None:
-        found += [contacts.watch_gap(one) for one in system.get_matter_subsystem().unilateral_contacts]
+        found += contacts.watched_in_lanes(state)
     return found
 
 
@@ -226,6 +226,9 @@ class LaneRuns:
         Whether mobility forces are held beside those of the elements.
     controller, terminator : UsersRoutine, optional
         What adds mobility forces, and what ends runs: see `functions`.
+    base : LaneRuns, optional
+        The runs of states in which other constraints are enabled: with these they share settings, the states' own parameters
+        and what happens where contacts close.
     """
 
     #: So many states are taken at once.
@@ -240,6 +243,7 @@ class LaneRuns:
         holds: bool,
         controller: UsersRoutine | None = None,
         terminator: UsersRoutine | None = None,
+        base: LaneRuns | None = None,
     ) -> None:
         tree, counts = state.tree, state.tree.counts
         self.own = own
@@ -247,8 +251,10 @@ class LaneRuns:
         if state.resources is not None and state.resources.weights:
             share_weights(state)
         self.workers: list[LaneWorker] = []
-        self.watched, self.pools = self._witnesses(state, integrator, in_lanes)
         system = state.system
+        #: What happens where unilateral contacts close.
+        self.contacts = contact_events(system, integrator) if base is None else base.contacts
+        self.watched, self.pools = self._witnesses(state, integrator, in_lanes)
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
         self.lends = bool(system.forces_in_python or system.measures_in_python or self._in_python)
         self.calls_python = system.calls_back or self.lends
@@ -257,14 +263,16 @@ class LaneRuns:
         self.holds = holds or controller is not None
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
         self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])
-        self.whole = self.whole or self.lends or counts["num_controllers"] > 0
+        self.whole = self.whole or self.lends or counts["num_controllers"] > 0 or base is not None
         #: A state of its own for each thread, in which controllers are sampled.
         self.single = state
-        self.plan, self.settings = np.zeros(layout.PLAN_SIZE, np.int64), np.zeros(rk.CONTROL_SIZE)
+        self.plan = np.zeros(layout.PLAN_SIZE, np.int64)
+        self.settings = np.zeros(rk.CONTROL_SIZE) if base is None else base.settings
         wanted = EVERYTHING | UNCHECKED
         if gravity_alone and not self.whole:
             wanted &= ~FORCES
-        self.take_settings(integrator)
+        if base is None:
+            self.take_settings(integrator)
         plan = self.plan
         plan[: rk.PLAN_SIZE] = integrator.counts[: rk.PLAN_SIZE]
         put_routines(plan, state, integrator.fixed_step_size is None, **in_lanes)
@@ -294,8 +302,10 @@ class LaneRuns:
         plan[rk.PLAIN_RATES] = bool((tree.fields["rates"] == q_rates.SAME).all())
         self.table = np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * free_variables(state)
-        self.of_each = own_of_each(self.own)
+        self.of_each = own_of_each(self.own) if base is None else base.of_each
         self._changes = 0
+        #: The runs of each set of enabled constraints, where these are the ones that all share.
+        self.sets: Any = None
         #: Where what each measure remembers begins, and its size.
         self.remembered = remembered_of(state)
 
@@ -305,10 +315,8 @@ class LaneRuns:
         """The table of the system's witnesses, see `stepping.witnesses`, and the pools of integers and numbers."""
         system, instance = state.system, state.copy()
         system.realize(instance, Stage.INSTANCE)
-        #: What happens where unilateral contacts close.
-        self.contacts = contact_events(system, integrator)
         #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
-        self.called = called = watched_events(system, self.contacts)
+        self.called = called = watched_events(instance, self.contacts)
         self._in_python = [one for one in called if one.owner is not self.contacts and not is_watched(one.owner)]
         scale, count = system.get_default_time_scale(), len(called)
         for one in called:
@@ -316,7 +324,9 @@ class LaneRuns:
         alone = [one in self._in_python or one.witness is None for one in called]
         self._callback = lending.watching(called)
         address = self._callback.address(**in_lanes) if any(alone) else 0
-        rows = zip(called, alone, alone, [one.owner is self.contacts for one in called], strict=True)
+        differs = [1 if python else WITH_RATES * (one.rate is None) for one, python in zip(called, alone, strict=True)]
+        near = [(GAP if one.rate is not None else CLOSED) * (one.owner is self.contacts) for one in called]
+        rows = zip(called, alone, differs, near, strict=True)
         integers, numbers = pack(rows, instance, count, 0, address, **in_lanes)
         pools = np.array(integers, np.int64), np.array(numbers, np.float64).reshape(-1, 1)
         return pools[0][: WIDTH * count], pools
@@ -365,7 +375,7 @@ class LaneWorker:
 
     def __init__(self, plan: LaneRuns, record: Record) -> None:
         stages = plan.table.shape[1] - 1
-        self.record, self.own = record, aligned_zeros(plan.of_each.shape[1], LANES)
+        self.plan, self.record, self.own = plan, record, aligned_zeros(plan.of_each.shape[1], LANES)
         share_own(record, plan.own, self.own)
         self.work = aligned_zeros(rk.FIRST_STAGE + stages + rk.ROWS_AFTER, record.ny, LANES)
         self.control = aligned_zeros(layout.CONTROL_ROWS, 1, LANES)

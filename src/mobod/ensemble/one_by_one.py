@@ -94,6 +94,8 @@ class Onward(NamedTuple):
         Whether the handlers, and the reporters, that are due where it goes on have been called.
     changed : bool
         Whether they have changed the state, which is then brought to its constraints.
+    contacts : bool
+        Whether it is known already what contacts do that are closed.
     """
 
     began: float
@@ -102,6 +104,7 @@ class Onward(NamedTuple):
     strain: int
     done: tuple[bool, bool] = (False, False)
     changed: bool = False
+    contacts: bool = False
 
 
 def run_one(
@@ -127,7 +130,9 @@ def run_one(
         integrator = carried = variational(integrator, state, Directions(system, state, sensitivities))
     integrator.held, integrator.goes_on = held, onward is not None and not onward.changed
     stepper, rows, failure = TimeStepper(system, integrator), MemoryRows(len(times)), None
-    stepper.may_be_saved, stepper.contacts_are_handled = False, onward is not None and onward.changed
+    stepper.may_be_saved = False
+    if onward is not None:
+        stepper.contacts_are_handled, stepper.closed_are_handled = onward.changed, onward.contacts
     changes: list[tuple[int, dict[str, Any], Settings]] = []
     try:
         stepper.initialize(state)
@@ -219,6 +224,7 @@ class KeptSteppers:
         done: tuple[bool, bool],
         own: bytes,
         following: tuple[float, ...] | None = None,
+        contacts: bool = False,
     ) -> tuple[State, str | None, EventLog | None]:
         """Step state *i* to *end* from the variables of *row*; the state there, why it could not go on, if so, and its log.
 
@@ -227,12 +233,13 @@ class KeptSteppers:
         run has ended or failed. *done*
         says of one that begins whether the handlers, and the reporters, that are due there have been called, and *following*
         of one that has begun in a lane the next step, what that depends on, when its present interval began and how far a step
-        may go after an event.
+        may go after an event; *contacts* that it is known what those do that are closed.
         """
         stepper, begun, had = self._kept.pop(i, (None, 0, b""))
         try:
             if stepper is None or begun != row[6] or had != own or not _takes_up(stepper, row, held):
                 stepper = self._new(held)
+                stepper.closed_are_handled = contacts
                 if following is not None:
                     stepper.integrator.initial_step_size = following[0] or None
                 stepper.initialize(make(i))

@@ -226,10 +226,10 @@ class Running(OwnValues):
             records.append(new_record())
         return records
 
-    def _whole_record(self) -> Record:
-        """A record of the tree without lumped welds, for results of single bodies."""
+    def _whole_record(self, like: State | None = None) -> Record:
+        """A record of the tree without lumped welds, for results of single bodies: *like* the template unless given."""
         own = bool(self._own)
-        state = self._template
+        state = self._template if like is None else like
         more_z = len(state.z_values) - state.tree.nz  # of measures that integrate
         record = state.tree.new_record(in_lanes=True, own_parameters=own, more=(0, 0, more_z))
         for name, array in state.own_fields.items():

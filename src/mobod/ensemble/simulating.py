@@ -39,6 +39,7 @@ from ..value.checks import check_extension, number
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from .chunks import STOPPED
+from .enabled_sets import EnabledSets
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import EndWhere, RunFunction, ended_at, observe as run_observer, try_observer
@@ -96,8 +97,9 @@ class Simulating(Stepping):
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
         states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Lanes wait while handlers
-        of events are called. Others, systems with parts in Python, states whose rigid contacts stay closed, and those that
-        handlers have made unlike the others, are simulated state by state, compiled as far as `mobod.simulate` is.
+        of events are called, and one whose rigid contacts close or open goes on beside those with the same ones closed. Others,
+        systems with parts in Python, states whose rigid contacts slide, and those that handlers have made otherwise unlike the
+        others, are simulated state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -365,9 +367,11 @@ class Simulating(Stepping):
         onward = None
         if before[layout.STATUS] == layout.SUSPECT:
             size, error, strain = run.reached[i, 1:].tolist()
-            began, reach = run.onward[i, layout.BEGAN :].tolist() if len(run.onward) else (float(run._start[0][i, 0]), 0.0)
+            began, reach, known = float(run._start[0][i, 0]), 0.0, 0.0
+            if len(run.onward):
+                began, reach, known = run.onward[i, layout.BEGAN : layout.CONTACTS + 1].tolist()
             called = (False, False) if run.lane_events is None else run.lane_events.is_done(i)
-            onward = Onward(began, reach, error, int(strain), called, i in run.departed)
+            onward = Onward(began, reach, error, int(strain), called, i in run.changed, known > 0.0)
             if run.integrator.fixed_step_size is None and size > 0.0:  # zero where it has left its lane before a first step
                 settings.keywords["initial_step_size"] = size
         if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
@@ -380,7 +384,7 @@ class Simulating(Stepping):
         wanted = None if run.tangents is None else run.tangents.wanted
         returns = onward is not None and run.lane_events is not None
         returns = returns and run.lanes is not None and run.lanes.hands_over
-        is_free = functools.partial(self._is_as_others, i) if returns else None
+        is_free = functools.partial(self._is_as_others, i, run.lanes.sets) if returns else None
         times = run.times[min(i, len(run.times) - 1), made:]
         done = run_one(self._system, state, times, settings, force, onward, wanted, is_free)
         k = int(np.count_nonzero(done.time[: len(times)] == times[: len(done.time)]))  # the last row may be an event's
@@ -390,6 +394,7 @@ class Simulating(Stepping):
         changes = [(made + row, *values) for row, *values in done.changes]
         if onward is not None and onward.changed:  # before it was made, handlers have
             changes.insert(0, _change(made, state))
+            run.changed.discard(i)
         if changes:
             run.changes[i] = [*run.changes.get(i, ()), *changes]
         if run.tangents is not None and done.sensitivities is not None:
@@ -406,9 +411,9 @@ class Simulating(Stepping):
         if done.termination is not None:
             run.terminations[i] = Termination(done.state.time, done.termination, done.y[-1])
 
-    def _is_as_others(self, i: int, state: State) -> bool:
+    def _is_as_others(self, i: int, sets: EnabledSets, state: State) -> bool:
         """True if the run of state *i*, which is at *state*, can go on in a lane."""
-        return has_choices_of(self._template, state) and self._departure_of(i, state) is None
+        return has_choices_of(self._template, state) and sets.takes(state, self._departure_of(i, state)) is not None
 
 
 def _change(row: int, state: State) -> tuple[int, dict[str, Array], Settings]:
@@ -527,8 +532,8 @@ class _Run:
         self.reached = np.zeros((n, layout.REACHED_SIZE))
         self.reached[:, 0] = ensemble._time[:n, 0]
         self.reasons: dict[int, str] = {}
-        #: States that handlers have made other than what those in lanes share.
-        self.departed: set[int] = set()
+        #: States that go alone as handlers have changed them.
+        self.changed: set[int] = set()
         self.terminations: dict[int, Termination] = {}
         #: Of states whose Instance variables handlers have changed, from which rows on, and these: see `Trajectory`.
         self.changes: dict[int, list[Any]] = {}
@@ -600,21 +605,29 @@ class _Run:
             ensemble._run_one_by_one(self, np.arange(first, stop), results, first)
             return
         which = np.arange(first, stop)
-        departed = np.array([i for i in sorted(ensemble._departures) if first <= i < stop], np.int64)
-        departed = np.union1d(departed, which[self._is_due(which)])
+        sets = self.lanes.sets if self.lane_events is not None and isinstance(self.lanes, LaneRuns) else None
+        apart = [i for i in sorted(ensemble._departures) if first <= i < stop and (sets is None or sets.of(i) is None)]
+        departed = np.union1d(np.array(apart, np.int64), which[self._is_due(which)])
         try:
-            if len(departed) < stop - first:
-                goes_on = self.lane_events is not None and isinstance(self.lanes, LaneRuns)
-                going = np.setdiff1d(which, departed) if goes_on else which
+            if sets is None and len(departed) < stop - first:
                 with ensemble._hidden(departed):
-                    ensemble._run_compiled(self, self.lanes, results, first, going, self.onward if goes_on else None)
+                    ensemble._run_compiled(self, self.lanes, results, first, which, None)
+            going = np.setdiff1d(which, departed) if sets is not None else which[:0]
+            self._run_sets(going, results, first)
             going = self._after_lanes(which, departed, results, first)
             while len(going):
-                ensemble._run_compiled(self, self.lanes, results, first, going, self.onward)
+                self._run_sets(going, results, first)
                 going = self._after_lanes(going, departed[:0], results, first)
         finally:  # after Ctrl-C, what has not come to its end is where it began
             left = np.isin(self.outcome[first:stop, layout.STATUS], _ON_THEIR_WAY)
             self.begin_again(np.flatnonzero(left) + first)
+
+    def _run_sets(self, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
+        """Run states in lanes of the constraints that are enabled in each."""
+        if len(which):
+            assert isinstance(self.lanes, LaneRuns)
+            for lanes, own in self.lanes.sets.sorted(which.tolist()):
+                self._ensemble._run_compiled(self, lanes, results, first, own, self.onward)
 
     def _is_due(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
         """True for states in whose runs something scheduled is due, where lanes do not call it."""
@@ -637,9 +650,9 @@ class _Run:
             self.outcome[i, layout.STATUS] = rk.REACHED
         # of a few others that have failed a run of one state finds out what was at fault
         status = self.outcome[which, layout.STATUS]
-        alone = go_on_alone(lanes, status) | np.isin(which, departed)
+        alone = (go_on_alone(lanes, status) & (status != layout.WAITS)) | np.isin(which, departed)
         alone |= np.isin(status, (NO_ROOM, NO_IMPULSES, CLOSES))  # which a run of one state makes, or finds by another solver
-        known = (status == rk.REACHED) | (status == layout.NOT_CALLED)
+        known = np.isin(status, (rk.REACHED, layout.NOT_CALLED, layout.WAITS))
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = which[np.concatenate([stuck, others])]
         if len(again):
@@ -649,13 +662,13 @@ class _Run:
             self.hand_over(again[fresh & handled])
             self.begin_again(again[fresh & ~handled])
             ensemble._run_one_by_one(self, again, results, first)
-        return again[self.outcome[again, layout.STATUS] == layout.WAITS]
+        return which[self.outcome[which, layout.STATUS] == layout.WAITS]
 
     def return_to_lane(self, i: int, done: OneRun) -> None:
         """State i goes on in a lane from where it has come to alone."""
         assert done.following is not None and self.lane_events is not None
         self.outcome[i, layout.STATUS] = layout.WAITS
-        self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *done.following
+        self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *done.following, layout.JUST
         self.lane_events.take_up(i, done.state, *done.dealt_with)
 
     def hand_over(self, which: npt.NDArray[np.int64]) -> None:
@@ -688,11 +701,17 @@ class _Run:
         """A part in Python has raised an error."""
         self.reasons[i], self.outcome[i, layout.STATUS] = why, layout.NOT_CALLED
 
-    def goes_alone(self, i: int) -> None:
-        """Handlers have made state i other than those in lanes."""
-        self.departed.add(i)
+    def goes_alone(self, i: int, changed: bool) -> None:
+        """State i is to go on alone, as it is, or as handlers have *changed* it."""
+        if changed:
+            self.changed.add(i)
         self.outcome[i, layout.STATUS] = layout.SUSPECT
         self.reached[i, layout.LAST_SIZE :] = self.onward[i, layout.NEXT_SIZE : layout.NEXT_STRAIN + 1]
+
+    def waits(self, i: int, state: State) -> None:
+        """State i, as handlers have left it, is to go on in a lane of the constraints that are enabled in it."""
+        self.changes[i] = [*self.changes.get(i, ()), _change(int(self.outcome[i, layout.ROWS]), state)]
+        self.outcome[i, layout.STATUS] = layout.WAITS
 
     def _take_logs(self) -> None:
         for i in self._logs:
@@ -730,7 +749,7 @@ class _Run:
             known.pop(i, None)
             for kept in (self.events, self.changes, self._logs):
                 kept.pop(i, None)
-            self.departed.discard(i)
+            self.changed.discard(i)
             if self.lane_events is not None:
                 self.lane_events.forget(i)
             if i in self._departed:

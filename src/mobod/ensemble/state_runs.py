@@ -149,8 +149,9 @@ class StateWorker:
 
     def _make_watch(self) -> Watch | None:
         made = self._integrator
-        system = made.get_state().system
-        watched = watched_events(system, contact_events(system, made))
+        state = made.get_state()
+        system = state.system
+        watched = watched_events(state, contact_events(system, made))
         if not watched:
             return None
         watch = Watch(made, watched, system.get_default_time_scale())

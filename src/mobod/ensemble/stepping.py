@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import threading
 import warnings
 import weakref
@@ -21,12 +22,14 @@ from ..simulation.event_log import EventLog
 from ..simulation.events import Events, joined
 from ..simulation.simulate import integrator_named
 from ..simulation.time_stepper import TimeStepper
+from ..state.state import State
 from ..state.validity import ARTICULATED
 from ..stepping import record as rk
 from ..system.system import MultibodySystem
 from ..value.callers import callers_level
 from ..value.checks import number, positive
 from ..value.stage import Stage
+from .enabled_sets import EnabledSets
 from .failures import Reasons
 from .gradients import Gradients
 from .lane_events import LaneEvents
@@ -152,13 +155,22 @@ class Stepping(Gradients):
             if plan.schedule is not None and plan.schedule.has_changed:
                 called.events.begin()
         departed, threads = _NONE, 1 if lanes.calls_python else self._threads
+        status = plan.outcome[:last, layout.STATUS]
         if not self._departures:
             self._helpers.share(task, threads)
         else:
             departed = np.array(sorted(self._departures), np.int64)
+            onward = plan.onward[departed] if len(plan.onward) else plan.onward
             with self._hidden(departed):
                 self._helpers.share(task, threads)
-        status = plan.outcome[:last, layout.STATUS]
+            if called is not None:
+                plan.onward[departed] = onward
+                waiting = np.array([lanes.sets.of(i) is not None for i in departed.tolist()])
+                status[departed[waiting]], departed = layout.WAITS, departed[~waiting]
+        while called is not None and (status == layout.WAITS).any():
+            for runs, which in lanes.sets.sorted(np.flatnonzero(status == layout.WAITS).tolist()):
+                own = _Stepping(runs, len(which), self._variables, task.forces, plan, called, task.ends, which)
+                self._helpers.share(own, threads)
         self._failed[:last, 0] = status
         if np.count_nonzero(status):
             self._failed[:last, 0] = status != rk.REACHED
@@ -256,12 +268,19 @@ class Stepping(Gradients):
             lanes.take_settings(integrator)
         else:
             gravity_alone = self._reduced.ground_acceleration is not None
-            lanes = LaneRuns(self._template, self._own, gravity_alone, integrator, holds, controller, terminator)
+            given = self._own, gravity_alone, integrator, holds, controller, terminator
+            lanes = LaneRuns(self._template, *given)
+            lanes.sets = EnabledSets(self, lanes, given)
         if plain:
             self._kept_lanes = key, self._own_places, lanes
         lanes.refresh(self._own_changes)
-        lanes.make_workers(min(self._threads, self._groups), self._whole_record if lanes.whole else self._reduced.new_record)
+        self._make_ready(lanes, self._template)
         return lanes
+
+    def _make_ready(self, lanes: LaneRuns, state: State) -> None:
+        """Make workers for all threads, for runs of states like one."""
+        whole = functools.partial(self._whole_record, state)
+        lanes.make_workers(min(self._threads, self._groups), whole if lanes.whole else self._reduced.new_record)
 
     def _schedule_of(self, accuracy: float, events: tuple[list[Any], list[Any]]) -> Schedule | None:
         """When handlers and reporters are due, as the last call has left it; None where there are none."""
@@ -292,15 +311,16 @@ class Stepping(Gradients):
                 following = plan.following(i)
                 held = forces[i] if len(forces) else None
                 own = b"".join(lanes[i // LANES, ..., i % LANES].tobytes() for lanes in self._own.values())
-                state, why, log = kept.step(i, row, self._state, float(ends[i]), held, done, own, following)
+                known = plan.knows_contacts(i, time)
+                state, why, log = kept.step(i, row, self._state, float(ends[i]), held, done, own, following, known)
                 self._put_back(i, state)
                 self._note_events(i, log)
                 self._failed[i] = why is not None
                 if why is not None:
                     reasons.of_states[i] = why
-                if plan.lanes is not None and i not in self._departures:
+                if plan.lanes is not None and plan.lanes.sets.takes_back(state, self._departures.get(i), why is None):
                     stepper = kept.pop(i)  # the next call has it in a lane
-                    if stepper is not None and plan.lanes.adaptive:
+                    if stepper is not None and (plan.lanes.adaptive or i in self._departures):
                         plan.follow(i, stepper)
                     if schedule is not None and stepper is not None:
                         handled, reported = stepper.is_dealt_with
@@ -385,6 +405,10 @@ class _StepPlan:
         if len(self.impulses):
             self.impulses[which, contact.LEFT_AT] = np.nan
 
+    def knows_contacts(self, i: int, time: float) -> bool:
+        """True if it is known what contacts do that are closed in state *i*, which goes on alone."""
+        return bool(len(self.onward) and self.onward[i, layout.LEFT_AT] == time and self.onward[i, layout.CONTACTS])
+
     def following(self, i: int) -> tuple[float, ...] | None:
         """With what state *i* goes on alone that has begun in a lane; None where it begins."""
         if self.lanes is None or not self.lanes.adaptive:
@@ -395,6 +419,7 @@ class _StepPlan:
         """Continue state *i* in a lane from where a stepper has come to."""
         self.onward[i, layout.LEFT_AT] = stepper.state.time
         self.onward[i, _NEXT] = following_of(stepper)
+        self.onward[i, layout.CONTACTS] = layout.SETTLED
 
 
 class _Stepping(Task):
@@ -412,6 +437,10 @@ class _Stepping(Task):
     plan : _StepPlan
     called : _Called, optional
         What events in lanes come to.
+    ends : array, optional
+        Of another task, whose forces these then are, too: of all states.
+    which : array of int
+        The states that are stepped; all where it is empty.
 
     Attributes
     ----------
@@ -420,12 +449,22 @@ class _Stepping(Task):
     """
 
     def __init__(
-        self, lanes: LaneRuns, n: int, variables: tuple[Array, ...], forces: Array, plan: _StepPlan, called: _Called | None
+        self,
+        lanes: LaneRuns,
+        n: int,
+        variables: tuple[Array, ...],
+        forces: Array,
+        plan: _StepPlan,
+        called: _Called | None,
+        ends: Array | None = None,
+        which: npt.NDArray[np.int64] = _NONE,
     ) -> None:
         self.called = called
-        self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
+        self.ends, self.forces = ends, forces
+        if ends is None:
+            self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
-        data += np.zeros(0, np.int64), plan.onward, plan.impulses
+        data += which, plan.onward, plan.impulses
 
         def work(number: int, chunks: Any, calls: Any) -> None:
             one = lanes.workers[number]
@@ -481,9 +520,13 @@ class _Called:
         """A part in Python has raised an error."""
         self._outcome[i, layout.STATUS], self.reasons[i] = layout.NOT_CALLED, why
 
-    def goes_alone(self, i: int) -> None:
-        """Handlers have made state *i* other than those in lanes."""
+    def goes_alone(self, i: int, changed: bool) -> None:
+        """State *i* is to go on alone: as it is, or as handlers have *changed* it."""
         self._outcome[i, layout.STATUS] = layout.SUSPECT
+
+    def waits(self, i: int, state: State) -> None:
+        """State *i* is to go on in a lane of the constraints that are enabled in it."""
+        self._outcome[i, layout.STATUS] = layout.WAITS
 
 
 #: Why states are simulated one by one, as was said of systems.

@@ -44,12 +44,12 @@ _SHORTEST_PART = 1e-9
 
 
 def pack(
-    rows: Iterable[tuple[Watched, bool, int, bool]], state: State, count: int, before: int, address: int, **scalar: bool
+    rows: Iterable[tuple[Watched, bool, int, int]], state: State, count: int, before: int, address: int, **scalar: bool
 ) -> tuple[list[int], list[float]]:
     """The table of *count* witnesses with their integers, and their numbers: the pools of `stepping.witnesses`.
 
     Of each row: the witness; whether Python computes it, which is called at an *address*; whether, and how far from there, its
-    rate is a difference; whether runs that begin near its event begin alone. So many numbers are *before* theirs.
+    rate is a difference; which runs that begin near its event begin alone. So many numbers are *before* theirs.
     """
     table: list[int] = []
     integers: list[int] = []

@@ -74,7 +74,7 @@ class TimeStepper(Sealed):
     INNER = frozenset(
         """
         began begun_before calls_subsystems contact_events goal has_been_ended has_events initialized is_dealt_with
-        contacts_are_handled log may_be_saved parts_at_start reach return_at_rest warns_of_overlap
+        closed_are_handled contacts_are_handled log may_be_saved parts_at_start reach return_at_rest warns_of_overlap
         pass_over step_exactly_to step_through
         """.split()
     )
@@ -104,6 +104,7 @@ class TimeStepper(Sealed):
         "_termination",
         "_watch",
         "began",
+        "closed_are_handled",
         "contacts_are_handled",
         "goal",
         "initialized",
@@ -131,8 +132,8 @@ class TimeStepper(Sealed):
         self.may_be_saved = True
         #: Whether to say of surfaces that they start deep in each other; not where a run goes on that others have begun.
         self.warns_of_overlap = True
-        #: Whether it has been found out what unilateral contacts do where it begins.
-        self.contacts_are_handled = False
+        #: Whether it has been found out what unilateral contacts do where it begins: all, or those that are closed.
+        self.contacts_are_handled = self.closed_are_handled = False
         #: Fingerprints of the system's parts in Python where the run started, for checkpoints; None where no part changes on
         #: the way, until they are wanted.
         self.parts_at_start: dict[str, dict[str, str]] | None = None
@@ -216,7 +217,8 @@ class TimeStepper(Sealed):
         #: When the present interval began, and how far steps may go after an event.
         self.began, self._reach = self._now, 0.0
         calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION)
-        if contacts is not None and (calls or (not self.contacts_are_handled and contacts.has_work(copy))):
+        works = contacts is not None and not self.contacts_are_handled and contacts.has_work(copy, self.closed_are_handled)
+        if contacts is not None and (calls or works):
             calls += self._agenda.calls_for_contacts()
         changes = self.system.calls_python or self.system.event_handlers or self.system.event_reporters
         self.parts_at_start = parts_fingerprint(self) if changes and self.may_be_saved else None

@@ -5,6 +5,8 @@ compared with those at the step's beginning; unless a crossing is excluded, the 
 state the loop returns for that. The record has the table of n witnesses at the beginning of its pool `witness_integers`, and
 that of one state what has been seen of them at that of `witness_numbers`; lanes have an array for it.
 
+Forces that keep contacts closed may begin a little below zero, and hold: they are watched from there, raised by twice that.
+
 A witness may be no number where kernels do not know it, as the height above a cam is below its highest point: steps from
 there, and to there, are searched by Python.
 
@@ -24,10 +26,12 @@ from .interpolation import interpolate
 from .record import PREVIOUS_TIME, TIME, WATCHES, Y, run_of
 
 # of a row of the table: where the witness's routine is, the places of its integers and numbers, which changes of sign count,
-# how far the record is to be realized for a difference, which takes the place of a rate; 1 where a run begins alone that may
-# come to an event within two windows, or is there already; and 1 where Python finds the event, as the witness is a bound
+# how far the record is to be realized for a difference, which takes the place of a rate; GAP where a run begins alone that may
+# come to an event within two windows, or is there already, and CLOSED where each begins alone; and 1 where Python finds the
+# event, as the witness is a bound
 ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING, DIFFERS, NEAR, IS_BOUND = range(8)
 WIDTH = 8
+GAP, CLOSED = 1, 2
 #: What a callback is told of the record: it is at a step's end, or elsewhere and realized so far, or as far as witnesses need
 #: it for their values. The two in the middle are what DIFFERS says, too, of a witness whose rate is a difference; of others
 #: that is 0.
@@ -67,7 +71,10 @@ def look_at_all(model: Any, watched: Any, n: int, seen: Any, mark: Any, begins: 
         shift = load(seen, SEEN * w + SHIFT, 0)
         if begins and watched[WIDTH * w + NEAR] != 0 and watched[WIDTH * w + IS_BOUND] == 0:
             gap = load(model.witness_values, 0, 0)
-            shift = where(mark > 0.0, where(gap < LEAST_GAP, LEAST_GAP - gap, zero(gap)), shift)
+            raised = where(gap < LEAST_GAP, LEAST_GAP - gap, zero(gap))
+            if watched[WIDTH * w + NEAR] == CLOSED:
+                raised = where(gap < 0.0, -2.0 * gap, zero(gap))
+            shift = where(mark > 0.0, raised, shift)
             store(seen, SEEN * w + SHIFT, 0, shift)
         for k in range(2):
             new, now, before = load(model.witness_values, 0, k), SEEN * w + NOW + 2 * k, SEEN * w + BEFORE + 2 * k
@@ -157,10 +164,11 @@ def find_suspects(watched: Any, n: int, seen: Any, lane: int, h: float) -> Any:
 
 
 @generic
-def is_near_event(model: Any, watched: Any, n: int, seen: Any, work: Any, lane: int) -> bool:
+def is_near_event(model: Any, watched: Any, n: int, seen: Any, work: Any, lane: int, goes_on: bool = False) -> bool:
     """True if one of n witnesses for which that counts, as seen last, is zero to rounding, or may come there in two windows.
 
-    So is one that falls alone and is not above zero: it may be a gap, which is closed then. And one that is no number.
+    So is one that falls alone and is not above zero: it may be a gap, which is closed then. And one that is no number; and any
+    of a contact that is closed, unless the run *goes on*.
     """
     near, size = False, 1.0
     if n == 0:
@@ -168,7 +176,9 @@ def is_near_event(model: Any, watched: Any, n: int, seen: Any, work: Any, lane: 
     for i in range(model.nq):
         size = max(size, abs(load_lane(work, Y, i, lane)))
     for w in range(n):
-        if watched[WIDTH * w + NEAR] != 0:
+        if watched[WIDTH * w + NEAR] == CLOSED:
+            near = near or not goes_on
+        elif watched[WIDTH * w + NEAR] != 0:
             value, rate = ends_of_step(seen, w, lane)[1]
             reach = 2.0 * load_lane(seen, SEEN * w + WINDOW, 0, lane) * abs(rate) + ROUNDING * size
             near = near or not (value > reach or (value < -reach and watched[WIDTH * w + RISING] != 0))

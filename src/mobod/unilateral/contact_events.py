@@ -24,12 +24,13 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
-from ..event.watched import Watched
+from ..event.watched import Found, Watched
 from ..state.impulses import Impulse
 from ..state.trigger_info import TriggerInfo
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
+from .closed_contact import FrictionLeft, NormalForce
 from .open_gap import OpenGapOfTable, open_gap
 from .problem import ContactRows, Problem, constraints_of, moves_something, rows_of_constraint, space_for
 from .sliding import paradox, sliding_contacts
@@ -109,6 +110,36 @@ class ContactEvents(EventHandler):
             elif one.has_friction():
                 watch("friction left", Stage.ACCELERATION, self._watch_left(_friction_left, one, state))
         return found
+
+    def watched_in_lanes(self, state: State) -> list[Watched]:
+        """The witnesses of states in which the contacts that are closed in *state* are, all of which kernels look at."""
+        found = []
+        for one in self._system.get_matter_subsystem().unilateral_contacts:
+            if not one.is_enabled(state):
+                found.append(self.watch_gap(one))
+                continue
+            left = [(NormalForce(one), "normal force"), (FrictionLeft(one), "friction left")]
+            for witness, what in left if one.has_friction() else left[:1]:
+                stage, value = witness.required_stage, witness.calc_value
+                found.append(Watched(self, 0, stage, value, None, self.info, witness, one.name, what))
+        return found
+
+    def can_be_in_lanes(self, state: State) -> bool:
+        """True if no contact slides, and what keeps those that are closed is within the law: of redundant rows it may not be.
+
+        Needs ACCELERATION.
+        """
+        closed = [one for one in self._system.get_matter_subsystem().unilateral_contacts if one.is_enabled(state)]
+        if any(one.is_sliding(state) for one in closed):
+            return False
+        left = (one.calc_normal_force(state) for one in closed)
+        return all(x > 0.0 for x in left) and all(_friction_left(one, state) > 0.0 for one in closed if one.has_friction())
+
+    def still_hold(self, state: State, found: Found) -> bool:
+        """True if all that was *found* is multipliers that have left the law where forces within it would hold the same."""
+        if any(one.owner is not self or not isinstance(one.witness, NormalForce) for one in found.which):
+            return False
+        return self._holds(state)
 
     def _unknown_slip(self, state: State, rows: Array) -> float:
         """The slip that errors of speeds, which the accuracy allows, leave unknown, of a contact of these *rows*."""
@@ -238,11 +269,16 @@ class ContactEvents(EventHandler):
         """Gaps of these rates that are no wider are closed."""
         return 2.0 * self._window * abs(rates) + 4.0 * _ROUNDING * max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
 
-    def has_work(self, state: State) -> bool:
-        """True if anything touches in a state at VELOCITY, so that it is to be found out what it does."""
+    def has_work(self, state: State, closed_are_handled: bool = False) -> bool:
+        """True if anything touches in a state at VELOCITY, so that it is to be found out what it does.
+
+        Of contacts that are closed that may be known.
+        """
         any_closed = state.is_constrained
         for one in self._system.get_matter_subsystem().unilateral_contacts:
             if any_closed and one.is_enabled(state):
+                if closed_are_handled:
+                    continue
                 return True
             gap = open_gap(one)
             if gap.calc_value(state) <= self._room(state, gap.calc_rate(state)):

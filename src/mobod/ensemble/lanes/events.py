@@ -6,12 +6,28 @@ from typing import Any
 
 from ...algebra.scalar import load, load_lane, store, where, zero
 from ...compiling import apart, generic
-from ...stepping import record as rk
-from ...stepping.evaluate import evaluate, finish_step, move
+from ...stepping import interpolation, record as rk
+from ...stepping.evaluate import ALWAYS, evaluate, finish_step, move, prescribe, project
 from ...stepping.event_search import LOST, begin_search, searching
 from ...stepping.record import AT, EVENT, PREVIOUS_TIME, STATE, TIME
 from ...stepping.rows import set_row
-from ...stepping.witnesses import AT_HIGH, BEFORE, HERE, RATE_BEFORE, RATE_HERE, SEEN, SHIFT, WIDTH, ask, look_at_all
+from ...stepping.witnesses import (
+    AT_HIGH,
+    BEFORE,
+    DIFFERENCE,
+    DIFFERS,
+    HERE,
+    NOW,
+    RATE_BEFORE,
+    RATE_HERE,
+    RATE_NOW,
+    SEEN,
+    SHIFT,
+    WIDTH,
+    WITH_RATES,
+    ask,
+    look_at_all,
+)
 from . import layout as at
 from .layout import HALT, LOOKS, SEEKS
 from .reports import put_settled
@@ -43,7 +59,53 @@ def _look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
         crew.seen[SEEN * w + HERE, 0, lane] = value
         crew.seen[SEEN * w + RATE_HERE, 0, lane] = load_lane(model.witness_values, 0, 1, lane)
         sound = sound and abs(value) < 1e300
+    if h != 0.0 and time + h != time and any_differs(crew.watched):
+        control[AT, 0, lane] = time + h
+        put_settled(model, run, marks, LOOKS)
+        evaluate(model, plan, run.held)
+        for w in range(crew.watched.shape[0] // WIDTH):
+            if crew.watched[WIDTH * w + DIFFERS] == WITH_RATES:
+                ask(model, crew.watched, w)
+                after = load_lane(model.witness_values, 0, 0, lane) + crew.seen[SEEN * w + SHIFT, 0, lane]
+                crew.seen[SEEN * w + RATE_HERE, 0, lane] = (after - crew.seen[SEEN * w + HERE, 0, lane]) / h
     return sound
+
+
+@generic
+def any_differs(watched: Any) -> bool:
+    """True if rates of witnesses that kernels know are differences. Those of Python's take theirs themselves."""
+    found = False
+    for w in range(watched.shape[0] // WIDTH):
+        found = found or watched[WIDTH * w + DIFFERS] == WITH_RATES
+    return found
+
+
+@apart
+def find_differences(model: Any, crew: Any) -> None:
+    """The rates of such witnesses where steps that are TAKEN have ended, where this leaves the record."""
+    run = crew.run
+    plan, control, work = run.plan, run.control, run.work
+    taken = load(control, rk.TAKEN, 0)
+    begin, end = load(control, TIME, 0), load(control, rk.ARRIVAL, 0)
+    end, previous = where(taken > 0.0, end, begin), where(taken > 0.0, begin, load(control, PREVIOUS_TIME, 0))
+    back = DIFFERENCE * (end - previous)
+    near = where(taken > 0.0, end - back, end)
+    interpolation.interpolate(model, work, previous, end, near)
+    prescribe(model, plan)
+    if plan[rk.PROJECT_REPORTS] != 0:
+        project(model, plan, where(near < end, taken, zero(taken)), plan[rk.PROJECTION] | ALWAYS, run.settings[rk.TOLERANCE])
+    evaluate(model, plan, run.held)
+    for w in range(crew.watched.shape[0] // WIDTH):
+        if crew.watched[WIDTH * w + DIFFERS] != WITH_RATES:
+            continue
+        ask(model, crew.watched, w)
+        before = load(model.witness_values, 0, 0) + load(crew.seen, SEEN * w + SHIFT, 0)
+        rate = (load(crew.seen, SEEN * w + NOW, 0) - before) / back
+        rate = where(near < end, rate, load(crew.seen, SEEN * w + RATE_BEFORE, 0))  # a step too short for a difference
+        store(crew.seen, SEEN * w + RATE_NOW, 0, where(taken > 0.0, rate, load(crew.seen, SEEN * w + RATE_NOW, 0)))
+    set_row(model, work, rk.Y, end)
+    if plan[rk.LIMITER] != 0 or plan[at.TERMINATOR] != 0:
+        evaluate(model, plan, run.held)
 
 
 _search = searching(_look_at)

@@ -42,9 +42,11 @@ REACHED_TIME, LAST_SIZE, LAST_PART, LAST_STRAIN = range(4)
 REACHED_SIZE = 4
 # columns of `onward`, of states that go on: when handlers are to be called, beyond which no step goes, and when reporters; the
 # time at which all else holds, at others a run begins; the next step's size, 0 where that is still to be chosen, and what else
-# it depends on; when the present interval without events began, and how far a step may go after the next
-STOP_AT, REPORT_AT, LEFT_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN, BEGAN, REACH = range(8)
-ONWARD_SIZE = 8
+# it depends on; when the present interval without events began, and how far a step may go after the next; and whether it has
+# been found out what contacts do where the run began, SETTLED, and where it goes on, JUST
+STOP_AT, REPORT_AT, LEFT_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN, BEGAN, REACH, CONTACTS = range(9)
+ONWARD_SIZE = 9
+SETTLED, JUST = 1.0, 2.0
 # rows of `control` after those of `stepping.record`: when the run ends, when what terminates it becomes positive, the value of
 # that at the step's beginning and last, the bracket of the time at which it is zero with the values there, weighted, and which
 # side was moved last; when the next controller is to be sampled; when handlers are to be called, and when reporters
@@ -52,10 +54,12 @@ END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, WAIT, 
     rk.CONTROL_SIZE, rk.CONTROL_SIZE + 12
 )
 CONTROL_ROWS = rk.CONTROL_SIZE + 12
-# rows of `marks`: lanes that begin, 2 where handlers have acted, that report, of whose state a part in Python has raised an
-# error, that are between the ends of their step, and at whose witnesses Python is to look: at 1 for values, at 2 for rates, too
+# rows of `marks`: lanes that begin (GOES_ON where it is known what contacts do, ACTED where handlers have acted), that report,
+# of whose state a part in Python has raised an error, that are between the ends of their step, and at whose witnesses Python is
+# to look: at 1 for values, at 2 for rates, too
 FRESH, DUE, RAISED, BETWEEN, LOOKS = range(5)
 MARK_ROWS = 5
+BEGINS, GOES_ON, ACTED = 1.0, 1.5, 2.0
 # places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, 1 where values of witnesses
 # need accelerations, 1 where neither they nor their rates do, and where the plan of the record of one state begins, in which
 # controllers are sampled

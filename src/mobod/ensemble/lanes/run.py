@@ -27,8 +27,22 @@ from ..chunks import NONE, begin_work, finish as finish_work, leave_work, next_c
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
-from .events import find_called, find_events, look
-from .layout import DUE, END, FRESH, HALT, METHOD, RAISED, TERMINATED, TERMINATOR, VALUE, WAIT
+from .events import any_differs, find_called, find_differences, find_events, look
+from .layout import (
+    ACTED,
+    BEGINS,
+    DUE,
+    END,
+    FRESH,
+    GOES_ON,
+    HALT,
+    METHOD,
+    RAISED,
+    TERMINATED,
+    TERMINATOR,
+    VALUE,
+    WAIT,
+)
 from .reports import find_due, put_settled, report
 from .starts import begin
 from .states import leave, refill, retire, take
@@ -67,16 +81,18 @@ def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
         marks[FRESH, 0, lane] = 0.0
         if lanes[STATE, lane] < 0 and queue[at.NEXT] == queue[at.STOP]:
             refill(queue, chunks, worker)
-        s, fresh = -1, 1.0
+        s, fresh = -1, BEGINS
         if lanes[STATE, lane] < 0 and queue[at.NEXT] < queue[at.STOP]:
             s = queue[at.NEXT]
             if data.which.shape[0] > 0:
                 s = data.which[s - queue[at.FIRST_ROW]]
             queue[at.NEXT] += 1
         elif lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == at.ANEW:
-            s, fresh = lanes[STATE, lane], 2.0
+            s, fresh = lanes[STATE, lane], ACTED
         if s >= 0:
-            take(model, lane, s, crew, data)
+            known = take(model, lane, s, crew, data)
+            if fresh == BEGINS and known > 0.0:
+                fresh = ACTED if known == at.JUST else GOES_ON
             marks[FRESH, 0, lane] = fresh
             marks[RAISED, 0, lane], crew.run.control[TAKEN, 0, lane] = 0.0, 1.0
             any_fresh = True
@@ -107,9 +123,11 @@ def begin_fresh(model: Any, single: Any, crew: Any) -> bool:
                 status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
                 leave(lanes, lane, status, False)
                 any_free = True
-            elif marks[FRESH, 0, lane] < 2.0 and is_near_event(model, crew.watched, n, crew.seen, run.work, lane):
-                leave(lanes, lane, at.SUSPECT, False)
-                any_free = True
+            elif marks[FRESH, 0, lane] != ACTED:
+                goes_on = marks[FRESH, 0, lane] == GOES_ON
+                if is_near_event(model, crew.watched, n, crew.seen, run.work, lane, goes_on):
+                    leave(lanes, lane, at.SUSPECT, False)
+                    any_free = True
     if plan[TERMINATOR] != 0:
         crew.queue[at.REALIZED] = 0
         set_row(model, run.work, Y, load(control, TIME, 0))
@@ -265,6 +283,8 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
     if not by_speeds:
         look(model, crew, taken, False, False)
     shift(model, run.work, taken)
+    if any_differs(crew.watched):
+        find_differences(model, crew)
 
 
 @generic

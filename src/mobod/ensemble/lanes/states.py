@@ -14,6 +14,7 @@ from .layout import (
     BEGAN,
     CALLED,
     CALLS,
+    CONTACTS,
     END,
     ENDED,
     FIRST_ROW,
@@ -36,6 +37,7 @@ from .layout import (
     REPORTER,
     ROWS,
     SEEKS,
+    SETTLED,
     STATUS,
     STOP,
     STOP_AT,
@@ -100,8 +102,12 @@ def put_outcome(run: Any, lane: int, data: Any, s: int, status: int) -> None:
 
 
 @generic
-def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
-    """Load state *s* into a lane; where it goes *onward*, with its counts and step sizes."""
+def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> float:
+    """Load state *s* into a lane; where it goes *onward*, with its counts and step sizes.
+
+    What is known of its contacts there: 0, SETTLED or JUST.
+    """
+    known = 0.0
     control, work, settings, lanes, onward = crew.run.control, crew.run.work, crew.run.settings, crew.lanes, data.onward
     lanes[LEAVES, lane] = lanes[LEFT_AS, lane] = lanes[SEEKS, lane] = lanes[CALLS, lane] = 0
     for row in range(rk.PLAN_SIZE, rk.COUNTS_SIZE):
@@ -118,8 +124,10 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
         if onward[s, LEFT_AT] == data.time[s, 0]:
             control[rk.STEP, 0, lane] = onward[s, NEXT_SIZE]
             control[rk.LAST_ERROR, 0, lane], control[rk.STRAIN, 0, lane] = onward[s, NEXT_PART], onward[s, NEXT_STRAIN]
+            known = onward[s, CONTACTS]
+            onward[s, CONTACTS] = min(known, SETTLED)
         else:
-            onward[s, BEGAN], onward[s, REACH] = data.time[s, 0], 0.0
+            onward[s, BEGAN], onward[s, REACH], onward[s, CONTACTS] = data.time[s, 0], 0.0, 0.0
         lanes[rk.REPORT, lane] = data.outcome[s, ROWS]
         for k in range(OUTCOMES - NUM_STEPS):
             lanes[rk.STEPS + k, lane] = data.outcome[s, NUM_STEPS + k]
@@ -134,6 +142,7 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> None:
     take_memory(model, lane, data.memory, s)
     if crew.spaces.shape[0] > 0:
         take_impulses(crew, lane, s, data)
+    return known
 
 
 #: What LEAVES says beside 0.

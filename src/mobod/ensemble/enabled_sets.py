@@ -1,0 +1,94 @@
+"""EnabledSets: states of an ensemble by the constraints that are enabled, closed contacts among them: each set has lanes.
+
+A lane needs the same equations as its neighbours. So each set of enabled constraints has runs of its own, of the same kernels:
+a state whose contact closes or opens leaves its lane there, waits, and goes on in a lane of the other set.
+"""
+
+# ruff: noqa: SLF001  (it is a part of its ensemble, in a class of its own)
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..state.fields import GROUPED
+from .departure import Departure
+from .lane_runs import LaneRuns
+
+if TYPE_CHECKING:
+    from ..state.state import State
+
+#: A set: of each constraint whether it is enabled, as bytes.
+Enabled = bytes
+#: What a state owns in which other constraints are enabled.
+_FIELDS = ("constraint_enabled", *GROUPED)
+
+
+class EnabledSets:
+    """The runs in lanes of each set of enabled constraints that has come up.
+
+    Parameters
+    ----------
+    ensemble : Ensemble
+    lanes : LaneRuns
+        Of the set that the states share.
+    given : tuple
+        With what those are made, beside the state.
+    """
+
+    def __init__(self, ensemble: Any, lanes: LaneRuns, given: tuple[Any, ...]) -> None:
+        self._ensemble_alive, self._lanes, self._given = weakref.ref(ensemble), lanes, given
+        self.shared: Enabled = ensemble._template.field("constraint_enabled").tobytes()
+        self._runs: dict[Enabled, LaneRuns] = {self.shared: lanes}
+        #: Whether states can leave their lanes for others.
+        self._is_open = lanes.hands_over and lanes.stepped is None
+
+    @property
+    def _ensemble(self) -> Any:
+        return self._ensemble_alive()
+
+    def of(self, i: int) -> Enabled | None:
+        """The set that is enabled in state *i*; None where it has departed in more than that, or lanes do not do."""
+        return self._of_departure(self._ensemble._departures.get(i))
+
+    def _of_departure(self, departure: Departure | None) -> Enabled | None:
+        if departure is None:
+            return self.shared
+        if not (departure.by_constraints and self._is_open):
+            return None
+        found: Enabled = departure.own["constraint_enabled"].tobytes()
+        return found
+
+    def takes(self, state: State, departure: Departure | None) -> Enabled | None:
+        """The set in whose lanes a state that has departed so far can go on; None where it cannot. Needs ACCELERATION."""
+        found = self._of_departure(departure)
+        contacts = self._lanes.contacts
+        if found is None or (contacts is not None and not contacts.can_be_in_lanes(state)):
+            return None
+        return found
+
+    def takes_back(self, state: State, departure: Departure | None, is_sound: bool) -> bool:
+        """True if the next step of such a state is taken in a lane; one that is not sound is not realized."""
+        return self.takes(state, departure) is not None if is_sound else departure is None
+
+    def runs_of(self, enabled: Enabled, i: int) -> LaneRuns:
+        """The runs of a set, which state *i* has."""
+        found = self._runs.get(enabled)
+        if found is None:
+            state, own = self._ensemble._template.copy(), self._ensemble._departures[i].own
+            state.take_own({**state.own_fields, **{name: own[name] for name in _FIELDS if name in own}})
+            found = self._runs[enabled] = LaneRuns(state, *self._given, self._lanes)
+            self._ensemble._make_ready(found, state)
+        return found
+
+    def sorted(self, which: Iterable[int]) -> list[tuple[LaneRuns, npt.NDArray[np.int64]]]:
+        """States that wait for lanes, by the runs that these are of."""
+        groups: dict[Enabled, list[int]] = {}
+        for i in which:
+            enabled = self.of(i)
+            assert enabled is not None
+            groups.setdefault(enabled, []).append(i)
+        return [(self.runs_of(enabled, own[0]), np.array(own, np.int64)) for enabled, own in groups.items()]

@@ -1,0 +1,70 @@
+"""Witnesses of contacts that are closed without slip, of runs in lanes: kernels read forces off the multipliers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from ..algebra.scalar import load, sqrt, zero
+from ..compiling import generic
+from ..event.routines import by_address, number
+from ..event.witness import Witness
+from ..state.state import State
+from ..value.stage import Stage
+from .base import UnilateralContact
+
+
+@generic
+def look_at_normal_force(model: Any, i: int, n: int) -> Any:
+    """Integer: the constraint that is enabled. Number: minus the sign of its error. Nothing is known of the rate."""
+    force = number(model, n) * load(model.multiplier, model.first_row[model.witness_integers[i]], 0)
+    return force, zero(force) + math.nan
+
+
+@generic
+def look_at_friction(model: Any, i: int, n: int) -> Any:
+    """The same, and of another number, the coefficient: by how much friction is below its limit."""
+    r = model.first_row[model.witness_integers[i]]
+    x, y = load(model.multiplier, r + 1, 0), load(model.multiplier, r + 2, 0)
+    left = number(model, n + 1) * (number(model, n) * load(model.multiplier, r, 0)) - sqrt(x * x + y * y)
+    return left, zero(left) + math.nan
+
+
+class NormalForce(Witness):
+    """The normal force of a contact that is closed: at zero it lets go.
+
+    Parameters
+    ----------
+    contact : UnilateralContact
+    """
+
+    required_stage = Stage.ACCELERATION
+    routine = by_address(look_at_normal_force)
+
+    def __init__(self, contact: UnilateralContact) -> None:
+        self._contact = contact
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._contact.name!r}>"
+
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        return [self._contact.rows_of().index], [-float(self._contact.get_sign_convention())]
+
+    def calc_value(self, state: State) -> float:
+        """The force. Needs ACCELERATION."""
+        return self._contact.calc_normal_force(state)
+
+
+class FrictionLeft(NormalForce):
+    """By how much friction is below its limit, of a contact that sticks: at zero it slips."""
+
+    routine = by_address(look_at_friction)
+
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        integers, numbers = super().pack(state)
+        return integers, [*numbers, self._contact.get_static_friction()]
+
+    def calc_value(self, state: State) -> float:
+        """The coefficient times the normal force, less the friction. Needs ACCELERATION."""
+        x, y = self._contact.calc_friction_force(state).tolist()
+        return self._contact.get_static_friction() * self._contact.calc_normal_force(state) - float((x * x + y * y) ** 0.5)
