@@ -247,6 +247,11 @@ def test_controls_of_actuators_that_pull_the_other_way(leg, swing):
     assert_allclose(turned.forces[label], usual.forces[label], rtol=1e-6)
     assert_allclose(turned.controls[label], -usual.controls[label], rtol=1e-6)
     assert not usual.forces[still].any() and not usual.powers[still].any()
+    # an end that is a function of time holds from where windows begin
+    step = mb.function.PiecewiseConstant([0.0, 0.1005], [0.01, 0.005])
+    later = mb.reduce_residuals(motors, swing, start=0.1, end=0.103, window=1e-3, bounds={label: (-1.0, step)})
+    assert later.controls[label].max() == later.controls[label][1] == 0.01
+    assert_allclose(later.controls[label][2:], 0.005, rtol=1e-12)
     assert np.abs(usual.speeds[still]).max() > 0.1
     for label in bounds:
         assert_allclose(usual.speeds[label], usual.u[:, motors.speeds[label.removeprefix("reserve_")]], rtol=1e-12)
@@ -431,6 +436,10 @@ def test_setups_are_read(folder):
         path = pathlib.Path(write_setup(folder, tool, "out", 0.2))
         path.write_text(path.read_text().replace("<task_set", "<cmc_time_window>0.02</cmc_time_window><task_set"))
         assert read_tracking_setup(path).window == window
+    rest = "<rra_controls_file>rra.xml</rra_controls_file><AnalysisSet><objects><Kinematics/><MuscleAnalysis name='m'/></objects>"
+    path.write_text(path.read_text().replace("<task_set", f"{rest}</AnalysisSet><task_set"))
+    left_out = read_tracking_setup(path).left_out
+    assert [text.split(" is left out")[0] for text in left_out] == ["<rra_controls_file>", "MuscleAnalysis 'm'"]
     joint = "<CMC_Joint name='knee_angle_r'><active>true</active></CMC_Joint><CMC_Joint name='none'/>"
     text = f"<OpenSimDocument><CMC_TaskSet><objects>{joint}{POINT.format(rest='')}</objects></CMC_TaskSet></OpenSimDocument>"
     (folder / "some.xml").write_text(text.replace("CMC_", "rdCMC_"))
@@ -488,6 +497,7 @@ def test_wrong_input_is_named(leg, swing, folder, capsys):
         ({"exclude": ["nobody"]}, "exclude has 'nobody'"),
         ({"start": 3.0}, "the motion has no time between"),
         ({"window": 0.0}, "window"),
+        ({"bounds": {"soleus_r": (mb.function.Constant(0.5, 1), 0.3)}}, r"bounds of 'soleus_r' are .* got \(0.5, 0.3\) at time 0"),
         ({"filter": "none"}, "'butterworth' or 'opensim'"),
         ({"bounds": {"soleus_r": (0.0, 1.0, 2.0)}}, r"bounds of 'soleus_r' has to have shape \(2,\)"),
         ({"tasks": {}}, "none of the tasks is of a coordinate"),

@@ -21,6 +21,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
+from ..function import Function
 from ..importer.model import Model
 from ..muscle import Muscle
 from ..muscle.base import tendon_forces
@@ -100,7 +101,7 @@ class Tracker:
 
     def __init__(
         self, model: Model, state: State, wanted: Wanted, tasks: Mapping[str, Task] | None, *,
-        exact: bool, as_opensim: bool, bounds: Mapping[str, tuple[float, float]] | None, exclude: Any = (),
+        exact: bool, as_opensim: bool, bounds: Mapping[str, tuple[float | Function, float | Function]] | None, exclude: Any = (),
     ) -> None:  # fmt: skip
         self.model, self.state, self.wanted, self.exact, self.as_opensim = model, state, wanted, exact, as_opensim
         model.system.realize(state, Stage.INSTANCE)
@@ -117,7 +118,7 @@ class Tracker:
         for name, optimal in zip(self.motors, self.optimal.tolist(), strict=True):
             if checks.finite(f"the optimal force of {name!r}", optimal) == 0.0:
                 raise ModelError(f"the optimal force of {name!r} is 0: no control makes it act; give another, or exclude it")
-        self.low, self.high = self._bounds({} if bounds is None else bounds, [*known])
+        self._bounds({} if bounds is None else bounds, [*known])
         #: Generalized forces of coordinates' actuators at a force of 1, and the actuators whose forces depend on the pose.
         self._columns, self._others = np.zeros((len(state.u), len(self.motors))), dict[int, Any]()
         for j, motor in enumerate(self.motors.values()):
@@ -133,22 +134,38 @@ class Tracker:
         self.moved = state.copy()
         self.rows = Rows(model, self.bare.copy(), usable(model, state, tasks), wanted)
 
-    def _bounds(self, given: Mapping[str, tuple[float, float]], known: list[str]) -> tuple[Array, Array]:
+    def _bounds(self, given: Mapping[str, tuple[float | Function, float | Function]], known: list[str]) -> None:
         """Least and largest controls; bounds of what is known and does not act count for nothing."""
         mapping("bounds", given, "{'soleus_r': (0.02, 1.0)}")
         for name, pair in given.items():
             if name not in known:
                 raise ValueError(f"bounds has {name!r}; {checks.suggest(name, known)}")
+            if isinstance(pair, tuple) and any(isinstance(one, Function) for one in pair):
+                continue
             check = checks.array if name in self.muscles else checks.shaped  # those of actuators may be infinite
             check(f"bounds of {name!r}", pair, (2,))
         usual = {**dict.fromkeys(self.names, (-np.inf, np.inf)), **dict.fromkeys(self.muscles, (0.0, 1.0))}
-        ranges = usual | self.model.data.get("control ranges", {})
+        ranges: dict[str, Any] = usual | self.model.data.get("control ranges", {})
         ranges |= {name: (max(ranges[name][0], _LEAST), min(ranges[name][1], 1.0)) for name in self.muscles}
         ranges |= given
-        for name in self.names:
-            if not ranges[name][0] <= ranges[name][1]:
-                raise ValueError(f"bounds of {name!r} are two numbers in order, got {ranges[name]}")
-        return np.array([ranges[name][0] for name in self.names]), np.array([ranges[name][1] for name in self.names])
+        ends = [list(one) for one in zip(*(ranges[name] for name in self.names), strict=True)]
+        #: Bounds that are functions of time: 0 for the least or 1 for the largest, of which control, the function.
+        self._of_time = [(k, i, one) for k in (0, 1) for i, one in enumerate(ends[k]) if isinstance(one, Function)]
+        for k, i, _ in self._of_time:
+            ends[k][i] = 0.0
+        self.low, self.high = (np.array(one, float) for one in ends)
+        self.set_bounds(float(self.wanted.time[0]))
+
+    def set_bounds(self, t: float) -> None:
+        """Set the least and largest controls of a time."""
+        for k, i, one in self._of_time:
+            (self.low, self.high)[k][i] = one.calc_value([t])
+        wrong = ~(self.low <= self.high)
+        if wrong.any():
+            i = int(wrong.argmax())
+            when = f" at time {t:g}" if self._of_time else ""
+            found = float(self.low[i]), float(self.high[i])
+            raise ValueError(f"bounds of {self.names[i]!r} are two numbers in order, got {found}{when}")
 
     # ------------------------------------------------------------------------------------------ controls and forces
 
@@ -211,6 +228,7 @@ class Tracker:
     def controls(self, state: State, h: float) -> Array:
         """The controls of the window that begins with a state."""
         t = float(state.time)
+        self.set_bounds(t)
         q, u = self.wanted(t)
         offset = np.array(state.q) - q, np.array(state.u) - u
         z, n = np.array(state.z), self.n

@@ -16,6 +16,7 @@ import numpy as np
 from .. import integrator as integrators
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..function import Function
 from ..importer.formats import as_model
 from ..importer.model import Model
 from ..importer.osim.model_operators import add_reserves, with_loads
@@ -41,7 +42,7 @@ def computed_muscle_control(
     tasks: Mapping[str, Task] | None = None,
     window: float = 0.01,
     exact: bool = True,
-    bounds: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float | Function, float | Function]] | None = None,
     reserve: float | None = None,
     exclude: Iterable[str] = (),
     as_opensim: bool = False,
@@ -70,8 +71,9 @@ def computed_muscle_control(
     exact : bool
         Whether the wanted accelerations have to be met; else squares of their errors, with the tasks' weights, and of forces by
         the largest isometric and optimal ones are least together.
-    bounds : mapping of str to (float, float), optional
-        Of excitations and controls, by name; those of the file unless given. They may name what is excluded or disabled.
+    bounds : mapping of str to (float or Function, float or Function), optional
+        Of excitations and controls, by name; those of the file unless given. They may name what is excluded or disabled. A
+        `Function` is of time: its value where a window begins holds over that.
     reserve : float, optional
         Optimal force of an actuator for each coordinate that can move and has none.
     exclude : iterable of str
@@ -156,6 +158,7 @@ def _settled(tracker: Tracker, begin: float) -> tuple[State, Array]:
     state.q, state.u = tracker.wanted(begin)
     nothing = np.zeros(len(state.q)), np.zeros(len(state.u))
     tracker.begin(state)
+    tracker.set_bounds(begin)
     z = np.array(state.z)
     excitations = np.clip(_LEAST, tracker.low, tracker.high)[: tracker.n]
     for _ in range(2):

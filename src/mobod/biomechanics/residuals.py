@@ -22,6 +22,7 @@ import numpy as np
 from .. import integrator as integrators
 from ..algebra.arrays import Array
 from ..errors import ModelError
+from ..function import Function
 from ..importer.formats import as_model
 from ..importer.model import Model
 from ..importer.osim.model_operators import add_forces, move_mass_center, with_loads
@@ -109,7 +110,7 @@ def reduce_residuals(
     tasks: Mapping[str, Task] | None = None,
     window: float = 0.001,
     exact: bool = False,
-    bounds: Mapping[str, tuple[float, float]] | None = None,
+    bounds: Mapping[str, tuple[float | Function, float | Function]] | None = None,
     exclude: Iterable[str] = (),
     cutoff: float | None = None,
     filter: Literal["butterworth", "opensim"] = "butterworth",

@@ -455,6 +455,8 @@ def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model,
     setup.results, setup.name = folder, options.prefix or setup.name
     model = load_quietly(path, **_as_opensim(options, path))
     _speaker(options)(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
+    for text in setup.left_out:
+        _speaker(options)(f"note: {text}")
     known = {name for file in setup.forces for name in names_of_forces(file)}
     known |= set() if setup.replace else {*model.muscles, *model.actuators}
     for name in [name for name, values in setup.tasks.items() if "body" not in values and name not in model.speeds]:

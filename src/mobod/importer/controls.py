@@ -2,7 +2,7 @@
 
 A table (``.sto``) has a column an actuator, between whose rows controls are straight. A ``ControlSet`` (``.xml``) has controls
 with nodes, straight between them and, unless it says otherwise, beyond; or in steps: a node's value holds from the node before
-it on. It may have ranges too.
+it on. It may have ranges too, whose ends are numbers, or have nodes as well.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 #: What labels of controls may end with.
 _ENDS = (".excitation", ".control")
+#: The range of a control in OpenSim of whose ends a file says one.
+_USUAL = (0.02, 1.0)
 
 
 @dataclass(kw_only=True)
@@ -41,6 +43,8 @@ class Controls:
         Of time, by the actuator's name.
     ranges : dict of str to (float, float)
         Where the file gives any.
+    limits : dict of str to (Function, Function)
+        Least and largest control over time, where the file has nodes of one of them.
 
     Examples
     --------
@@ -53,6 +57,7 @@ class Controls:
 
     functions: dict[str, Function] = field(default_factory=dict)
     ranges: dict[str, tuple[float, float]] = field(default_factory=dict)
+    limits: dict[str, tuple[Function, Function]] = field(default_factory=dict)
 
 
 def read_controls(source: Table | str | os.PathLike[str]) -> Controls:
@@ -122,18 +127,26 @@ def _of_xml(path: Any) -> Controls:
     for one in all_named(held, "ControlLinear"):
         name = plain_name(one.attributes.get("name", ""))
         _keep_range(path, one, name, found)
-        nodes = first_named(one, "x_nodes")
-        rows = [
-            (number_of(path, node, "t", 0.0), number_of(path, node, "value", 0.0))
-            for node in (all_named(nodes, "ControlLinearNode") if nodes is not None else ())
-        ]
-        if rows:  # files of ranges have controls without nodes
-            found.functions[name] = _of_nodes(path, one, np.array(sorted(rows)))
+        driving = _of_nodes(path, one, "x_nodes")
+        if driving is not None:  # files of ranges have controls without nodes
+            found.functions[name] = driving
+        ends = [_of_nodes(path, one, tag) for tag in ("min_nodes", "max_nodes")]
+        if ends != [None, None]:
+            constant = [function.Constant(value, 1) for value in found.ranges.get(name, _USUAL)]
+            found.limits[name] = ends[0] or constant[0], ends[1] or constant[1]
     return found
 
 
-def _of_nodes(path: Any, one: Element, rows: Array) -> Function:
-    time, values = rows[:, 0], rows[:, 1]
+def _of_nodes(path: Any, one: Element, tag: str) -> Function | None:
+    """The function through one kind of nodes of a control; None where it has none."""
+    nodes = first_named(one, tag)
+    rows = [
+        (number_of(path, node, "t", 0.0), number_of(path, node, "value", 0.0))
+        for node in (all_named(nodes, "ControlLinearNode") if nodes is not None else ())
+    ]
+    if not rows:
+        return None
+    time, values = np.array(sorted(rows)).T
     if (np.diff(time) <= 0.0).any():
         raise ModelError(f"{path}:{one.line}: {one.attributes.get('name', '')!r} has two nodes at one time")
     if len(time) == 1:
@@ -146,8 +159,9 @@ def _of_nodes(path: Any, one: Element, rows: Array) -> Function:
 
 
 def _keep_range(path: Any, one: Element, name: str, found: Controls) -> None:
-    low, high = number_of(path, one, "default_min", np.nan), number_of(path, one, "default_max", np.nan)
-    if low <= high:
+    texts = [one.text_of(tag) for tag in ("default_min", "default_max")]
+    low, high = number_of(path, one, "default_min", _USUAL[0]), number_of(path, one, "default_max", _USUAL[1])
+    if any(texts) and low <= high:
         found.ranges[name] = low, high
 
 

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import ModelError
+from ..function import Function
 from ..value.files import as_path
 from .controls import read_controls
 from .external_loads import beside
-from .opensim_file import all_named, flag_of, number_of, numbers_of, read_opensim_file
+from .opensim_file import all_named, first_named, flag_of, number_of, numbers_of, read_opensim_file
 from .tool_setup import _file, _name, tool_of
 from .xml_element import Element
 
@@ -36,8 +37,8 @@ class TrackingSetup:
         Sets of forces; *replace* says whether they take the place of the model's.
     tasks : dict of str to dict
         What `biomechanics.Task`, `PointTask` or `OrientationTask` takes, by coordinate or name.
-    bounds : dict of str to (float, float)
-        Of controls, from the file of constraints.
+    bounds : dict of str to (float, float) or (Function, Function)
+        Of controls, from the file of constraints; functions are of time.
     exclude : list of str
     window, start, end, cutoff, accuracy : float
         *cutoff* is None for no filter.
@@ -47,6 +48,8 @@ class TrackingSetup:
         Whose mass center moves.
     adjust_start, adjust_end : float or None
         Between which residuals are averaged for that; None for the times of the run.
+    left_out : list of str
+        Sentences about what the setup asks for and does not come about.
     """
 
     kind: str
@@ -60,7 +63,7 @@ class TrackingSetup:
     forces: list[Path] = field(default_factory=list)
     replace: bool = False
     tasks: dict[str, dict[str, Any]] = field(default_factory=dict)
-    bounds: dict[str, tuple[float, float]] = field(default_factory=dict)
+    bounds: dict[str, tuple[float | Function, float | Function]] = field(default_factory=dict)
     exclude: list[str] = field(default_factory=list)
     window: float = 0.01
     start: float = -np.inf
@@ -71,6 +74,7 @@ class TrackingSetup:
     body: str | None = None
     adjust_start: float | None = None
     adjust_end: float | None = None
+    left_out: list[str] = field(default_factory=list)
 
 
 def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
@@ -102,14 +106,34 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
     setup.points = _file(path, tool, "desired_points_file")
     constraints = _file(path, tool, "constraints_file")
     if constraints is not None:
-        setup.bounds = read_controls(constraints).ranges
+        found = read_controls(constraints)
+        setup.bounds = {**found.ranges, **found.limits}
     tasks = _file(path, tool, "task_set_file")
     if tasks is None:
         raise ModelError(f"{path}:{tool.line}: this {tool.tag} names no <task_set_file>")
     setup.tasks = read_tasks(tasks)
     if kind == "rra":
         _read_adjustment(path, tool, setup)
+    setup.left_out = _left_out(tool)
     return setup
+
+
+def _left_out(tool: Element) -> list[str]:
+    """Sentences about what a setup asks for and does not come about."""
+    found = []
+    if _name(tool, "rra_controls_file") is not None:
+        found.append("<rra_controls_file> is left out: OpenSim's tool stops at it; the <constraints_file> bounds controls")
+    made = ("Kinematics", "Actuation")  # whose tables are among the results of each run
+    for name, advice in (
+        ("AnalysisSet", "mobod analyze makes it of the states found"), ("ControllerSet", "the tracking alone sets controls"),
+    ):  # fmt: skip
+        held = first_named(tool, name)
+        listed = None if held is None else first_named(held, "objects")
+        for one in [] if listed is None else listed.children:
+            on = flag_of(one, "on", True) and flag_of(one, "enabled", True)
+            if on and one.tag not in made:
+                found.append(f"{one.tag} {one.attributes.get('name', '')!r} is left out: {advice}")
+    return found
 
 
 def _read_adjustment(path: Path, tool: Element, setup: TrackingSetup) -> None:

@@ -32,6 +32,8 @@ TYPES: dict[str, tuple[int, tuple[int, ...]]] = {
     "spatialvec": (6, (2, 3)),
 }
 NAMES = {(): "double", (3,): "Vec3", (4,): "Quaternion", (2, 3): "SpatialVec"}
+#: Where a header ends that follows the labels of another.
+_AGAIN = re.compile(r"\s*(end)?header[ \t\r]*\n", re.IGNORECASE)
 
 
 def read_sto(path: str | os.PathLike[str], *, model: Any = None, degrees: bool | None = None) -> Table:
@@ -150,9 +152,9 @@ def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
         if end < 0:
             raise ValueError(f"{path}, line {line + 1}: the labels of the columns are missing after endheader")
         row = text[at:end].strip().lower()
-        beyond = text.find("\n", end + 1)
-        if row == "time" and text[end + 1 : max(beyond, end + 1)].strip().lower() in ("endheader", "header"):
-            at, line = beyond + 1, line + 2  # OpenSim's CMC and RRA begin files of states with a header of no columns
+        again = _AGAIN.match(text, end + 1) if row == "time" else None
+        if again is not None:  # OpenSim's CMC and RRA begin files of states with a header of no columns
+            at, line = again.end(), line + text.count("\n", at, again.end())
             continue
         if row:
             return header, at, end + 1

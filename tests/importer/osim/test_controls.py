@@ -19,7 +19,16 @@ NODES = """<?xml version="1.0"?>
       <ControlLinearNode><t>0.1</t><value>0.2</value></ControlLinearNode>
       <ControlLinearNode><t>0.3</t><value>0.6</value></ControlLinearNode>
       <ControlLinearNode><t>0.4</t><value>0.1</value></ControlLinearNode>
-    </x_nodes></ControlLinear>
+    </x_nodes>
+    <min_nodes>
+      <ControlLinearNode><t>0.2</t><value>0.05</value></ControlLinearNode>
+      <ControlLinearNode><t>0.4</t><value>0.1</value></ControlLinearNode>
+    </min_nodes>
+    <max_nodes>
+      <ControlLinearNode><t>0.1</t><value>0.7</value></ControlLinearNode>
+      <ControlLinearNode><t>0.3</t><value>0.8</value></ControlLinearNode>
+    </max_nodes></ControlLinear>
+  <ControlLinear name="bifemsh_r"><default_max>0.5</default_max></ControlLinear>
   <ControlConstant name="vas_int_r"><value>0.3</value></ControlConstant>
 </objects></ControlSet>"""
 
@@ -40,7 +49,12 @@ def test_nodes_of_a_set_of_controls(tmp_path, extrapolate, steps, at):
     for time, value in at.items():
         assert_allclose(found.functions["soleus_r"].calc_value([time]), value, atol=1e-14)
     assert found.functions["vas_int_r"].calc_value([7.0]) == 0.3
-    assert found.ranges == {"soleus_r": (0.02, 0.9)}
+    assert found.ranges == {"soleus_r": (0.02, 0.9), "bifemsh_r": (0.02, 0.5)}  # the other end is OpenSim's usual one
+    assert [*found.limits] == ["soleus_r"]
+    lines = path.read_text().split("<min_nodes>")[0] + "<max_nodes>" + path.read_text().split("<max_nodes>")[1]
+    path.write_text(lines)  # OpenSim looks for nodes of the least value alone
+    least, largest = mb.biomechanics.read_controls(path).limits["soleus_r"]
+    assert least.calc_value([0.2]) == 0.02 and 0.7 < largest.calc_value([0.2]) < 0.81
 
 
 def test_a_set_of_controls_is_read_as_by_opensim(tmp_path):
@@ -52,6 +66,10 @@ def test_a_set_of_controls_is_read_as_by_opensim(tmp_path):
         for time in np.random.default_rng(1).uniform(0.0, 0.5, 20):
             control = theirs.get("soleus_r.excitation")
             assert_allclose(ours.functions["soleus_r"].calc_value([time]), control.getControlValue(time), atol=1e-13)
+            least, largest = (one.calc_value([time]) for one in ours.limits["soleus_r"])
+            assert_allclose(least, control.getControlValueMin(time), atol=1e-13)
+            assert_allclose(largest, control.getControlValueMax(time), atol=1e-13)
+        assert ours.ranges["bifemsh_r"][0] == theirs.get("bifemsh_r").getControlValueMin(0.3)
 
 
 def test_controls_drive_muscles_and_are_written_and_read_again(tmp_path):
