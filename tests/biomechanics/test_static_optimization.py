@@ -210,6 +210,39 @@ def test_the_command(leg, swing, tmp_path, capsys, monkeypatch):
     assert "reserve" in capsys.readouterr().err
 
 
+SPRING = """<SpringGeneralizedForce name="brace"><coordinate>knee_angle_r</coordinate><stiffness>2</stiffness>
+<rest_length>-0.2</rest_length><viscosity>0</viscosity></SpringGeneralizedForce>"""
+LOADS = """<OpenSimDocument Version="30000"><ExternalLoads><objects><ExternalForce name="right">
+<applied_to_body>calcn_r</applied_to_body><force_expressed_in_body>ground</force_expressed_in_body>
+<force_identifier>f</force_identifier></ExternalForce></objects><datafile>plate.sto</datafile></ExternalLoads></OpenSimDocument>"""
+
+
+def test_what_is_switched_off_takes_no_part_and_what_else_acts_is_in_the_table(swing, tmp_path, monkeypatch):
+    """A muscle with <appliesForce> false, as if its activation were bounded by 0; columns in OpenSim's order."""
+    monkeypatch.chdir(tmp_path)
+    mb.write_sto("swing.sto", swing)
+    mb.write_sto("plate.sto", mb.Table(swing.time, {f"f{axis}": 10.0 * k + swing.time for k, axis in enumerate("xyz")}))
+    (tmp_path / "loads.xml").write_text(LOADS)
+    head, rest = LEG.read_text().split('<Thelen2003Muscle name="psoas_r">')
+    for name, flag in (("on", "true"), ("off", "false")):
+        muscle = f'{SPRING}<Thelen2003Muscle name="psoas_r"><appliesForce>{flag}</appliesForce>'
+        (tmp_path / f"{name}.osim").write_text(head + muscle + rest)
+    arguments = ["--loads", "loads.xml", "--reserve", "50", "--output", "a.sto", "--forces", "f.sto", "--quiet"]
+    assert main(["so", "off.osim", "swing.sto", *arguments]) == 0
+    found, forces = mb.read_sto("a.sto"), mb.read_sto("f.sto")
+    wanted = mb.static_optimization("on.osim", swing, "loads.xml", reserve=50.0, bounds={"psoas_r": (0.0, 0.0)})
+    assert abs(wanted.activations["rect_fem_r"]).max() > 0.05 and "psoas_r" not in found.labels
+    for label in found.labels:
+        assert_allclose(found[label], wanted.activations[label], atol=1e-9)
+    labels, muscles = list(forces.labels), list(wanted.activations.labels)
+    before = muscles.index("psoas_r")
+    ends = [f"calcn_r_right_F{axis}" for axis in "xyz"]
+    assert labels == [*muscles[:before], "brace_Force", *muscles[before + 1 :], *ends]
+    assert_allclose(forces["brace_Force"], -2.0 * (swing["knee_angle_r"] + 0.2), atol=1e-9)
+    assert_allclose(forces["calcn_r_right_Fy"], 10.0 + swing.time, atol=1e-9)
+    assert_allclose(forces["soleus_r"], wanted.forces["soleus_r"], rtol=1e-6, atol=1e-6)
+
+
 RESERVES = (
     """<OpenSimDocument Version="40000"><ForceSet name="reserves"><objects>{actuators}</objects></ForceSet></OpenSimDocument>"""
 )

@@ -109,7 +109,8 @@ def static_optimization(
     Parameters
     ----------
     model : Model or path
-        With muscles; its other force elements act, and its actuators take part with their optimal forces.
+        With muscles; its other force elements act, and its actuators take part with their optimal forces. What *state* has
+        switched off, or the file, takes no part.
     motion : Trajectory, Table or path
         As for `inverse_dynamics`, which takes this, *external_loads*, *applied*, the cutoffs, *filter*, *degree*, *start* and
         *end*.
@@ -176,7 +177,10 @@ def static_optimization(
     ('bifemlh_r', True)
     """
     model = as_model(model)
-    muscles = acting_muscles(model, None)
+    begin, known = own_state(model, state), acting_muscles(model, None)
+    muscles = {name: one for name, one in known.items() if not one.is_disabled(begin)}
+    if not muscles:
+        raise ModelError(f"{model.name!r} has no muscle that acts: all of them are switched off")
     p = checks.finite("exponent", exponent)
     if not p > 1.0:
         raise ValueError(f"exponent has to be above 1, got {p:g}")
@@ -185,7 +189,6 @@ def static_optimization(
         start=start, end=end, state=state, progress=progress, by_speeds=as_opensim,
     )  # fmt: skip
     tau = np.stack([taken.forces[label] for label in taken.forces.labels], axis=1)
-    begin = own_state(model, state)
     for one in muscles.values():
         one.disable(begin)
     model.system.realize(begin, Stage.INSTANCE)
@@ -197,7 +200,7 @@ def static_optimization(
     for name in others:
         bound = model.data.get("control ranges", {}).get(name, (-np.inf, np.inf))
         low, high = [*low, bound[0]], [*high, bound[1]]
-    w, bound_low, bound_high = _settings(names, weights, bounds, low, high)
+    w, bound_low, bound_high = _settings(names, [*known, *others], weights, bounds, low, high)
     n = len(names)
     optimal = np.array([float(getattr(one, "optimal_force", 1.0)) for one in others.values()])
     pushes = [_columns_of(model, begin, others, taken) * optimal[:, None]]
@@ -349,21 +352,26 @@ def _reserves(model: Model, given: float | Mapping[str, float] | None) -> dict[s
 
 def _settings(
     names: list[str],
+    known: list[str],
     weights: Mapping[str, float] | None,
     bounds: Mapping[str, tuple[float, float]] | None,
     low: list[float],
     high: list[float],
 ) -> tuple[Array, Array, Array]:
-    """Weights and bounds of each, with those that were given."""
+    """Weights and bounds of each, with those that were given; of what is known and does not act they count for nothing."""
     w, lows, highs = np.ones(len(names)), np.array(low, float), np.array(high, float)
     for what, given in (("weights", weights or {}), ("bounds", bounds or {})):
-        checks.all_known(f"{what} has", given, names)
+        checks.all_known(f"{what} has", given, known)
+    at = {name: place for place, name in enumerate(names)}
     for name, value in (weights or {}).items():
-        w[names.index(name)] = checks.positive(f"weight of {name!r}", value)
+        weight = checks.positive(f"weight of {name!r}", value)
+        if name in at:
+            w[at[name]] = weight
     for name, (least, most) in (bounds or {}).items():
         if not least <= most:
             raise ValueError(f"bounds of {name!r} are two numbers in order, got {least} and {most}")
-        lows[names.index(name)], highs[names.index(name)] = least, most
+        if name in at:
+            lows[at[name]], highs[at[name]] = least, most
     return w, lows, highs
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,13 +16,14 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..importer.formats import as_model
 from ..importer.model import Model
+from ..importer.osim.model_operators import with_loads
 from ..motion_data import Table
 from ..state.state import State
 from ..value import checks
 from ..value.rotation import Rotation
 from ..value.stage import Stage
 from .force_table import act, can_act, records_of
-from .states import Equilibrate, Given, MotionRows, frame_of, states_table
+from .states import Equilibrate, Given, MotionRows, filtered, frame_of, states_table
 from .tasks import CENTER_OF_MASS
 
 _AXES, _ANGLES = ("X", "Y", "Z"), ("Ox", "Oy", "Oz")
@@ -318,6 +320,26 @@ def forces_over(
     rows = MotionRows.between(model, motion, equilibrate, start, end, state)
     found = rows.of(Stage.ACCELERATION, lambda now: np.concatenate([one.find(now) for one in records]))
     return rows.table([label for one in records for label in one.labels], found, "ModelForces")
+
+
+def beside_others(
+    found: Table, model: Model, loads: Any, motion: Given, cutoff: float | None = None, filter: str = "butterworth"
+) -> Table:
+    """Forces of muscles and actuators beside what springs, ligaments and loads apply, in the order of OpenSim's ForceReporter."""
+    if model.data.get("document") is None:
+        return found
+    model = model if loads is None else with_loads(model, loads)
+    records = records_of(model)
+    missing = [one for one in records if not set(one.labels) <= set(found.labels)]
+    if not missing:
+        return found
+    moving = filtered(model, motion, cutoff, filter)
+    rows = MotionRows.between(model, moving, False, float(found.time[0]), float(found.time[-1]), None)
+    columns = rows.of(Stage.DYNAMICS, lambda now: np.concatenate([one.find(now) for one in missing]))
+    own = dict(zip([label for one in missing for label in one.labels], columns.T, strict=True))
+    own |= {label: found[label] for label in found.labels}
+    order = dict.fromkeys([label for one in records for label in one.labels] + list(found.labels))
+    return Table(found.time, {label: own[label] for label in order}, name=found.name)
 
 
 def states_over(

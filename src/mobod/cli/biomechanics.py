@@ -315,29 +315,32 @@ def run_so(options: argparse.Namespace) -> None:
     from ..biomechanics.figure import plot_table
     from ..biomechanics.followed import control_set
     from ..biomechanics.motion import rows_of
+    from ..biomechanics.motion_tables import beside_others
     from ..motion_data import write_sto
     from .analyses import one_of, rows_of_tool
 
     setup, path, model, say = _begin(options, "so", options.motion, "a MOTION")
     model = _with_forces(model, setup)
+    loads, cutoff = options.loads or setup.loads, options.cutoff or setup.cutoff
+    filter = "opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth"
     found = static_optimization(
         model,
         path,
-        options.loads or setup.loads,
+        loads,
         exponent=_first(options.exponent, setup.exponent),
         muscle_physiology=setup.muscle_physiology and not options.isometric,
         passive_force=options.passive,
         tendon_compliance=options.elastic,
         reserve=options.reserve,
         as_opensim=options.as_opensim,
-        cutoff=options.cutoff or setup.cutoff,
-        filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
+        cutoff=cutoff,
+        filter=filter,
         start=_first(options.start, setup.start),
         end=_first(options.end, setup.end),
         progress=_progress(options),
     )
     rows = rows_of_tool(rows_of(model, model.default_state(), path)[0], padded=setup.cutoff is not None)
-    activations, forces = (one_of(table, setup.every, rows) for table in (found.activations, found.forces))
+    activations = one_of(found.activations, setup.every, rows)
     say(_ranges(activations))
     if setup.results is not None and options.output is None and options.forces is None:
         setup.results.mkdir(parents=True, exist_ok=True)
@@ -348,7 +351,8 @@ def run_so(options: argparse.Namespace) -> None:
     if options.output is not None:
         write_sto(options.output, activations)
     if options.forces is not None:
-        write_sto(options.forces, forces)
+        applied = beside_others(found.forces, model, loads, path, cutoff, filter)
+        write_sto(options.forces, one_of(applied, setup.every, rows))
     if options.plot is not None:
         plot_table(options.plot, activations, title=f"{model.name}: {path.name}", unit="activation")
     _tell(say, {"activations": "output", "forces": "forces", "plot": "plot"}, options)

@@ -32,8 +32,8 @@ TYPES: dict[str, tuple[int, tuple[int, ...]]] = {
     "spatialvec": (6, (2, 3)),
 }
 NAMES = {(): "double", (3,): "Vec3", (4,): "Quaternion", (2, 3): "SpatialVec"}
-#: Where a header ends that follows the labels of another.
-_AGAIN = re.compile(r"\s*(end)?header[ \t\r]*\n", re.IGNORECASE)
+#: What may stand between the labels of an empty header and those of the next.
+_BETWEEN = re.compile(r"\s*((end)?header\s*)?(?=time\s)", re.IGNORECASE)
 
 
 def read_sto(path: str | os.PathLike[str], *, model: Any = None, degrees: bool | None = None) -> Table:
@@ -152,7 +152,7 @@ def _header(path: Path, text: str) -> tuple[dict[str, str], int, int]:
         if end < 0:
             raise ValueError(f"{path}, line {line + 1}: the labels of the columns are missing after endheader")
         row = text[at:end].strip().lower()
-        again = _AGAIN.match(text, end + 1) if row == "time" else None
+        again = _BETWEEN.match(text, end + 1) if row == "time" else None
         if again is not None:  # OpenSim's CMC and RRA begin files of states with a header of no columns
             at, line = again.end(), line + text.count("\n", at, again.end())
             continue
