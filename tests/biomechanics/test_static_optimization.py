@@ -295,6 +295,7 @@ def test_setup_files_of_opensims_tool_are_what_they_say(folder, leg, swing):
         ("StaticOptimization", "MuscleAnalysis", "is a setup of AnalyzeTool: use mobod analyze"),
         ("StaticOptimization", "ProbeReporter", "of an AnalyzeTool, StaticOptimization and Kinematics"),
         (">3</activation_exponent>", ">three</activation_exponent>", "<activation_exponent> is a number, not 'three'"),
+        ("<use_muscle_physiology>", "<use_model_force_set>false</use_model_force_set><use_muscle_physiology>", "use mobod id"),
         ("reserves.xml", "nowhere.xml", "nowhere.xml"),
     ],
 )

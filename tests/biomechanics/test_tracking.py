@@ -436,7 +436,9 @@ def test_setups_are_read(folder):
         path = pathlib.Path(write_setup(folder, tool, "out", 0.2))
         path.write_text(path.read_text().replace("<task_set", "<cmc_time_window>0.02</cmc_time_window><task_set"))
         assert read_tracking_setup(path).window == window
-    rest = "<rra_controls_file>rra.xml</rra_controls_file><AnalysisSet><objects><Kinematics/><MuscleAnalysis name='m'/></objects>"
+    rest = (
+        "<rra_controls_file>rra.xml</rra_controls_file><AnalysisSet><objects><Kinematics/><MuscleAnalysis name='m'/></objects>"
+    )
     path.write_text(path.read_text().replace("<task_set", f"{rest}</AnalysisSet><task_set"))
     left_out = read_tracking_setup(path).left_out
     assert [text.split(" is left out")[0] for text in left_out] == ["<rra_controls_file>", "MuscleAnalysis 'm'"]
@@ -497,7 +499,10 @@ def test_wrong_input_is_named(leg, swing, folder, capsys):
         ({"exclude": ["nobody"]}, "exclude has 'nobody'"),
         ({"start": 3.0}, "the motion has no time between"),
         ({"window": 0.0}, "window"),
-        ({"bounds": {"soleus_r": (mb.function.Constant(0.5, 1), 0.3)}}, r"bounds of 'soleus_r' are .* got \(0.5, 0.3\) at time 0"),
+        (
+            {"bounds": {"soleus_r": (mb.function.Constant(0.5, 1), 0.3)}},
+            r"bounds of 'soleus_r' are .* got \(0.5, 0.3\) at time 0",
+        ),
         ({"filter": "none"}, "'butterworth' or 'opensim'"),
         ({"bounds": {"soleus_r": (0.0, 1.0, 2.0)}}, r"bounds of 'soleus_r' has to have shape \(2,\)"),
         ({"tasks": {}}, "none of the tasks is of a coordinate"),

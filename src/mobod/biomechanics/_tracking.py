@@ -100,8 +100,8 @@ class Tracker:
     """Muscles and actuators of a model, which make it follow a motion."""
 
     def __init__(
-        self, model: Model, state: State, wanted: Wanted, tasks: Mapping[str, Task] | None, *,
-        exact: bool, as_opensim: bool, bounds: Mapping[str, tuple[float | Function, float | Function]] | None, exclude: Any = (),
+        self, model: Model, state: State, wanted: Wanted, tasks: Mapping[str, Task] | None, *, exact: bool, as_opensim: bool,
+        bounds: Mapping[str, tuple[float | Function, float | Function]] | None, exclude: Any = (),
     ) -> None:  # fmt: skip
         self.model, self.state, self.wanted, self.exact, self.as_opensim = model, state, wanted, exact, as_opensim
         model.system.realize(state, Stage.INSTANCE)

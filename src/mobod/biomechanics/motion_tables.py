@@ -325,7 +325,7 @@ def forces_over(
 def beside_others(
     found: Table, model: Model, loads: Any, motion: Given, cutoff: float | None = None, filter: str = "butterworth"
 ) -> Table:
-    """Forces of muscles and actuators beside what springs, ligaments and loads apply, in the order of OpenSim's ForceReporter."""
+    """Forces of muscles and actuators beside what springs, ligaments and loads apply, in the order of `forces_over`."""
     if model.data.get("document") is None:
         return found
     model = model if loads is None else with_loads(model, loads)

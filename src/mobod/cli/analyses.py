@@ -13,8 +13,8 @@ from ..algebra.arrays import Array
 from ..importer.model import Model
 from ..importer.tool_setup import Analysis
 
-#: What an analysis finds: tables by the ends of their files' names, and the labels of columns in degrees.
-Found = tuple[dict[str, Any], frozenset[str]]
+#: What an analysis finds: tables by the ends of their files' names, and the labels of columns in degrees, or these by table.
+Found = tuple[dict[str, Any], frozenset[str] | dict[str, frozenset[str]]]
 
 
 def find_and_save(
@@ -28,7 +28,8 @@ def find_and_save(
     paths = []
     for end, table in tables.items():
         paths.append(Path(f"{begin}_{one.name}_{end}.sto"))
-        write_sto(paths[-1], one_of(table, one.every, rows), degrees=in_degrees)
+        labels = in_degrees.get(end, frozenset()) if isinstance(in_degrees, dict) else in_degrees
+        write_sto(paths[-1], one_of(table, one.every, rows), degrees=labels)
     return paths
 
 
@@ -51,6 +52,8 @@ def _muscles(one: Analysis, model: Model, motion: Any, options: Any, common: Any
     from ..biomechanics import analyze_muscles
 
     names = options.coordinate or listed(one.lists.get("moment_arm_coordinate_list"))
+    if not options.coordinate and not _flag(one, "compute_moments", True):
+        names = []
     found = analyze_muscles(model, motion, muscles=listed(one.lists.get("muscle_list")), coordinates=names, **common)
     return found.tables, frozenset()
 
@@ -68,11 +71,18 @@ def _accelerations(one: Analysis, model: Model, motion: Any, options: Any, commo
     from ..biomechanics import induced_accelerations
 
     names = options.coordinate or listed(one.lists.get("coordinate_names"))
-    listed_bodies = one.lists.get("body_names")
-    if listed_bodies == []:  # of a setup that names none
-        listed_bodies = ["center_of_mass"]
-    bodies = options.body or _bodies(model, listed_bodies or [])
-    return induced_accelerations(model, motion, coordinates=names, bodies=bodies, **common), frozenset()
+    bodies = options.body or _bodies(model, one.lists.get("body_names", []))
+    if "body_names" in one.lists and "center_of_mass" not in bodies:
+        bodies = [*bodies, "center_of_mass"]  # OpenSim's tool has it whatever its setup says
+    found = induced_accelerations(model, motion, coordinates=names, bodies=bodies, **common)
+    turns = {end: [label for label in table.labels if _turns(model, end, label)] for end, table in found.items()}
+    wanted = "in_degrees" in one.lists and _flag(one, "in_degrees", True)  # an option's table has what the function gives
+    return found, {end: frozenset(labels) for end, labels in turns.items()} if wanted else frozenset()
+
+
+def _turns(model: Model, of: str, label: str) -> bool:
+    """True if a column of accelerations of a coordinate or body is of an angle."""
+    return of in model.angles if of in model.speeds else label.endswith(("_Ox", "_Oy", "_Oz"))
 
 
 def _coordinates(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:

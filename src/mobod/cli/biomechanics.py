@@ -322,7 +322,7 @@ def run_so(options: argparse.Namespace) -> None:
     setup, path, model, say = _begin(options, "so", options.motion, "a MOTION")
     model = _with_forces(model, setup)
     loads, cutoff = options.loads or setup.loads, options.cutoff or setup.cutoff
-    filter = "opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth"
+    filter: Any = "opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth"
     found = static_optimization(
         model,
         path,
@@ -402,6 +402,8 @@ def run_analyze(options: argparse.Namespace) -> None:
         say(f"note: {note}")
     rows = rows_of_tool(read.time, padded=own and setup.cutoff is not None)
     for one in asked:
+        for note in one.notes:
+            say(f"note: {one.kind} {one.name!r}: {note}")
         saved = find_and_save(one, model, motion, options, str(prefix), common, say, rows)
         say(f"{one.name:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
 

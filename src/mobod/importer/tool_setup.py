@@ -32,12 +32,15 @@ class Analysis:
         Its properties, as words.
     every : int
         Of how many rows one is kept, besides the first and the last.
+    notes : list of str
+        What of it is left out.
     """
 
     kind: str
     name: str
     lists: dict[str, list[str]] = field(default_factory=dict)
     every: int = 1
+    notes: list[str] = field(default_factory=list)
 
 
 @dataclass(kw_only=True)
@@ -165,9 +168,9 @@ ANALYSES = {
     "Actuation": (),
     "ForceReporter": ("include_constraint_forces",),
     "StatesReporter": (),
-    "MuscleAnalysis": ("muscle_list", "moment_arm_coordinate_list"),
+    "MuscleAnalysis": ("muscle_list", "moment_arm_coordinate_list", "compute_moments"),
     "JointReaction": ("joint_names", "apply_on_bodies", "express_in_frame", "forces_file"),
-    "InducedAccelerations": ("coordinate_names", "body_names"),
+    "InducedAccelerations": ("coordinate_names", "body_names", "in_degrees"),
 }
 
 
@@ -191,6 +194,11 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
             continue
         if one.tag == "StaticOptimization":
             setup.kind = "so"
+            if not flag_of(one, "use_model_force_set", True):
+                raise ModelError(
+                    f"{path}:{one.line}: without <use_model_force_set> moments of coordinates take the place of muscles: "
+                    "that is inverse dynamics, use mobod id"
+                )
             setup.exponent = number_of(path, one, "activation_exponent", 2.0)
             setup.every = max(1, round(number_of(path, one, "step_interval", 1.0)))
             setup.muscle_physiology = flag_of(one, "use_muscle_physiology", True)
@@ -199,12 +207,27 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
             if lists.get("forces_file"):
                 lists["forces_file"] = [str(beside(path, lists["forces_file"][0]))]
             name, every = one.attributes.get("name", "") or one.tag, max(1, round(number_of(path, one, "step_interval", 1.0)))
-            setup.analyses.append(Analysis(kind=one.tag, name=name, lists=lists, every=every))
+            setup.analyses.append(Analysis(kind=one.tag, name=name, lists=lists, every=every, notes=_notes(one)))
         else:
             setup.left_out.append(one.tag)
     if not setup.analyses and setup.kind == "analyze":
         rest = f"; it has {', '.join(setup.left_out)}" if setup.left_out else ""
         raise ModelError(f"{path}:{tool.line}: of an AnalyzeTool, StaticOptimization and {', '.join(ANALYSES)} are known{rest}")
+
+
+def _notes(one: Element) -> list[str]:
+    """What of an analysis is left out."""
+    found = []
+    if one.tag == "InducedAccelerations":
+        held = first_named(one, "ConstraintSet")
+        listed = None if held is None else first_named(held, "objects")
+        if listed is not None and listed.children:
+            kinds = ", ".join(dict.fromkeys(child.tag for child in listed.children))
+            found.append(f"its constraints for contact ({kinds}) are left out: contact is what the model says")
+        for tag in ("compute_potentials_only", "report_constraint_reactions"):
+            if flag_of(one, tag):
+                found.append(f"<{tag}> is left out: forces are those of the motion, and what they accelerate is found")
+    return found
 
 
 def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:
