@@ -205,10 +205,15 @@ def test_a_run_begins_with_a_file_of_states_and_has_the_forces_of_files(tmp_path
     assert "--states is for OpenSim files" in capsys.readouterr().err
 
 
-def test_powers_and_moments_add_up(leg, states):
-    """What fiber and tendon give off is what the muscle does; moments are arms times tensions."""
-    found = mb.analyze_muscles(leg, states)
-    for name in leg.muscles:
+def test_powers_and_moments_add_up(leg, states, tmp_path):
+    """What fiber and tendon give off is what the muscle does; moments are arms times tensions; damping takes active power."""
+    (tmp_path / "damped.osim").write_text(LEG.read_text().replace("Thelen2003Muscle", "Millard2012EquilibriumMuscle"))
+    damped = mb.analyze_muscles(tmp_path / "damped.osim", states)
+    for name in ("soleus_r", "rect_fem_r"):
+        short = damped["NormalizedFiberLength"][name] < 1.0  # where passive fibers do not pull
+        assert short.any() and not damped["FiberPassivePower"][name][short].any()
+        assert np.abs(damped["PassiveFiberForce"][name][short]).min() > 1.0  # their damping does
+    for name, found in [(name, one) for one in (mb.analyze_muscles(leg, states), damped) for name in leg.muscles]:
         parts = [found[f"{what}Power"][name] for what in ("FiberActive", "FiberPassive", "Tendon")]
         assert_allclose(
             sum(parts), found["MuscleActuatorPower"][name], rtol=1e-9, atol=1e-9 * max(np.abs(p).max() for p in parts)

@@ -1,7 +1,8 @@
 """Muscle analysis: lengths, velocities, forces, powers and moment arms of muscles over the rows of a motion.
 
 Powers are those that the parts give off: of the fiber -F l', of the tendon -T l_T', of the whole -T l'; a moment is moment arm
-times tension. Quantities have the names of OpenSim's MuscleAnalysis.
+times tension. Quantities have the names of OpenSim's MuscleAnalysis, and are what these are there: the passive power is that of
+the elastic force, which is stored, and what damping takes is part of the active one, though the passive force has both.
 """
 
 from __future__ import annotations
@@ -163,6 +164,6 @@ def _of_muscle(one: Muscle, state: State) -> list[float]:
     return [
         length, c.fiber_length, length - c.fiber_length * c.cos_pennation, c.fiber_length / optimal, angle, c.fiber_velocity,
         c.fiber_velocity / (optimal * fastest), turning, c.tendon_force, c.active_force + passive, c.active_force, passive,
-        c.active_force * c.cos_pennation, passive * c.cos_pennation, -c.active_force * c.fiber_velocity,
-        -passive * c.fiber_velocity, -c.tendon_force * (speed - c.velocity_along_tendon), -c.tendon_force * speed,
+        c.active_force * c.cos_pennation, passive * c.cos_pennation, -(c.active_force + c.damping_force) * c.fiber_velocity,
+        -c.elastic_force * c.fiber_velocity, -c.tendon_force * (speed - c.velocity_along_tendon), -c.tendon_force * speed,
     ]  # fmt: skip

@@ -216,7 +216,7 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
 
 
 def _notes(one: Element) -> list[str]:
-    """What of an analysis is left out."""
+    """Sentences about what an analysis asks for and does not come about."""
     found = []
     if one.tag == "InducedAccelerations":
         held = first_named(one, "ConstraintSet")
