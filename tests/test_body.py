@@ -47,7 +47,7 @@ def test_decorations_keep_their_order_and_place(make):
     assert [type(geometry) for geometry, _ in b.decorations] == [decoration.Sphere, decoration.Line, decoration.Brick]
     assert [X for _, X in b.decorations] == [X_BD, Transform(), Transform((0, 0, 1))]
     for i in (-1, 3):
-        with pytest.raises(IndexError, match="this body has 3"):
+        with pytest.raises(IndexError, match="has 3 decorations"):
             b.get_decoration(i)
 
 
@@ -89,7 +89,7 @@ BAD = [
     ),
     (lambda: body.Linear(MassProperties(1, (0.1, 0, 0), UnitInertia(1, 1, 0))), ModelError, "mass center"),
     (lambda: body.Rigid().add_decoration(decoration.Sphere(), (1, 2)), ValueError, r"\(3,\)"),
-    (lambda: body.Rigid().add_decoration("sphere"), TypeError, "Decoration such as"),
+    (lambda: body.Rigid().add_decoration("sphere"), TypeError, "Decoration, such as"),
 ]
 
 

@@ -12,6 +12,7 @@ from .decoration.geometry import own_copy
 from .errors import ModelError
 from .value import Inertia, MassProperties, Transform
 from .value.attributes import Sealed
+from .value.checks import instance, one_of
 from .value.frames import frame_or_none
 
 ROUNDING = 1e-9
@@ -44,8 +45,7 @@ class Body(Sealed):
 
     def checked(self, mass_properties: MassProperties) -> MassProperties:
         """Check what is given, for a body of this kind."""
-        if not isinstance(mass_properties, MassProperties):
-            raise TypeError(f"mass_properties must be MassProperties(mass, com, inertia), not {mass_properties!r}")
+        instance("mass_properties", mass_properties, MassProperties, "MassProperties(mass, com, inertia)")
         self._check(mass_properties)
         return mass_properties
 
@@ -130,11 +130,7 @@ class Body(Sealed):
         IndexError
             If there is no such decoration.
         """
-        if isinstance(i, bool) or not hasattr(i, "__index__"):
-            raise TypeError(f"a decoration goes by its ordinal, an integer, not by {i!r}")
-        if not 0 <= i < len(self._decorations):
-            raise IndexError(f"decoration {i} does not exist; this body has {len(self._decorations)}, counted from 0")
-        return self._decorations[i]
+        return one_of(self._decorations, i, self, "decorations")
 
     @property
     def decorations(self) -> tuple[tuple[Any, Transform], ...]:
@@ -161,8 +157,7 @@ class Body(Sealed):
         TypeError
             If *surface* is no ``mb.contact.Surface``.
         """
-        if not isinstance(surface, Surface):
-            raise TypeError(f"surface has to be a contact.Surface(geometry, material), not {surface!r}")
+        instance("surface", surface, Surface, "contact.Surface(geometry, material)")
         X = frame_or_none("X_BS", X_BS)
         if surface.draws:
             for geometry, X_SD in surface.geometry.decorations():
@@ -176,11 +171,7 @@ class Body(Sealed):
 
     def get_contact_surface(self, i: int) -> tuple[Surface, Transform]:
         """Get a contact surface, and its pose X_BS, by its ordinal; `IndexError` where there is none."""
-        if isinstance(i, bool) or not hasattr(i, "__index__"):
-            raise TypeError(f"a contact surface goes by its ordinal, an integer, not by {i!r}")
-        if not 0 <= i < len(self._surfaces):
-            raise IndexError(f"contact surface {i} does not exist; this body has {len(self._surfaces)}, counted from 0")
-        return self._surfaces[i]
+        return one_of(self._surfaces, i, self, "contact surfaces")
 
     @property
     def contact_surfaces(self) -> tuple[tuple[Surface, Transform], ...]:

@@ -288,11 +288,11 @@ def test_bad_input():
     state = system.realize_topology()
     other, others = chain([PIN])
     assembler = mb.Assembler(system)
-    with pytest.raises(TypeError, match="takes a MultibodySystem"):
+    with pytest.raises(TypeError, match="has to be a MultibodySystem"):
         mb.Assembler(bodies[0])
     with pytest.raises(mb.TopologyError):
         mb.Assembler(mb.MultibodySystem())
-    with pytest.raises(TypeError, match="adopts conditions"):
+    with pytest.raises(TypeError, match="has to be a Condition"):
         assembler.adopt_assembly_goal(3.0)
     goal = mb.assembler.QValue(bodies[1], 0, 0.0)
     for weight in (-1.0, np.nan):

@@ -234,7 +234,7 @@ def test_what_is_wrong_is_named(moved):
         mb.inverse_dynamics(model, 3)
     found = mb.inverse_dynamics(model, table.only(["knee"]))
     assert len(found.notes) == 1 and "10 coordinates are not in the file" in found.notes[0]
-    with pytest.raises(ValueError, match="on is one of 'child', 'parent', not 'both'"):
+    with pytest.raises(ValueError, match="on has to be 'child' or 'parent', not 'both'"):
         found.reaction("foot", on="both")
     with pytest.raises(ValueError, match="Ground has no joint"):
         found.reaction(0)

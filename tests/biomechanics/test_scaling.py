@@ -277,7 +277,7 @@ def test_what_is_wrong_is_named(path, tmp_path):
         ({"measurements": [Measurement(pairs=[("t0", "t0")], bodies=["thigh"])]}, ValueError, "at one place"),
         ({"measurements": [Measurement(pairs=[("t0", "t1")], bodies=["thig"])]}, mb.ModelError, "the body 'thig'.*thigh"),
         ({"measurements": [Measurement(pairs=[("t0", "t1")], bodies={"thigh": "W"})]}, ValueError, "some of X, Y and Z"),
-        ({"factors": {"foot": 1.1}}, mb.ModelError, "no body 'foot' to scale"),
+        ({"factors": {"foot": 1.1}}, mb.ModelError, "no body 'foot'; "),
         ({"factors": {"thigh": -1.0}}, mb.ModelError, "above zero"),
         ({"mass": -70.0}, mb.ModelError, "mass of the subject"),
         ({"fixed": ["x"]}, ValueError, "fixed names 'x'"),

@@ -238,7 +238,7 @@ def test_what_cannot_be():
         (lambda: con.CoordinateCoupler(matter, line, [pin, pin], [0, 0]), ValueError, r"2 argument\(s\); .* takes 1"),
         (lambda: con.CoordinateCoupler(matter, line, [pin], [0, 1]), ValueError, "1 coordinate_mobods and 2"),
         (lambda: con.CoordinateCoupler(matter, line, [], []), ValueError, "coordinate_mobods is empty"),
-        (lambda: con.CoordinateCoupler(matter, abs, [pin], [0]), TypeError, "must be a mobod.Function"),
+        (lambda: con.CoordinateCoupler(matter, abs, [pin], [0]), TypeError, "has to be a Function"),
         (lambda: con.CoordinateCoupler(pin, line, [pin], [0]), TypeError, "matter of a CoordinateCoupler has to be"),
         (lambda: con.CoordinateCoupler(matter, line, pin, [0]), TypeError, "coordinate_mobods of .* has to be a list"),
         (lambda: con.CoordinateCoupler(matter, line, [other.matter.bodies[1]], [0]), mb.TopologyError, "another system"),

@@ -270,8 +270,8 @@ def test_what_cannot_be():
     other = World(lambda w: [])
     custom = lambda function, m=1, **ties: con.Custom(compiled=f(function, m, **(ties or {"bodies": [w.a]})))  # noqa: E731
     for call, error, said in (
-        (lambda: con.Custom(), TypeError, "got neither"),
-        (lambda: con.Custom(hold, compiled=f(rod)), TypeError, "got both"),
+        (lambda: con.Custom(), TypeError, "not None; or give compiled="),
+        (lambda: con.Custom(hold, compiled=f(rod)), TypeError, "not both"),
         (lambda: con.Custom(3), TypeError, "derived from mobod.constraint.CustomImplementation, not 3"),
         (lambda: Nothing(matter, 1), mb.ModelError, "needs its own calc_position_errors, calc_position_dot_errors"),
         (lambda: Nothing(matter), mb.ModelError, "has no equations"),

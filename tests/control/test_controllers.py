@@ -483,7 +483,7 @@ def test_mistakes_are_told():
         mb.control.ComputedTorque(system.forces, [], kp=1.0, kd=1.0, sample_time=T)
     with pytest.raises(mb.ModelError, match="noise"):
         mb.control.Sensor(mb.control.Coordinates(), noise=-1.0)
-    with pytest.raises(TypeError, match="a sensor measures"):
+    with pytest.raises(TypeError, match="input of a Sensor"):
         mb.control.Sensor("q")
     assert system.forces.get_num_forces() == 0  # nothing is left behind
 

@@ -192,10 +192,10 @@ def test_what_makes_no_sense_is_refused(ball):
         mb.event.PlaneDistance(model.ball, station=(0, 0))
     for kind in (mb.event.PlaneDistance, mb.event.Coordinate, mb.event.Speed):
         with pytest.raises(
-            TypeError, match=rf"mobod of a {kind.__name__} has to be a body, such as matter.bodies\['name'\], not 0"
+            TypeError, match=rf"mobod of a {kind.__name__} has to be a MobilizedBody, such as matter.bodies\['name'\], not 0"
         ):
             kind(0)
-    with pytest.raises(TypeError, match=r"body2 of a Gap has to be a body, .* not 'ball'"):
+    with pytest.raises(TypeError, match=r"body2 of a Gap has to be a MobilizedBody, .* not 'ball'"):
         mb.event.Gap(model.ball, "ball", 1.0)
     with pytest.raises(ValueError, match="finite"):
         mb.event.Coordinate(model.ball, value=np.nan)

@@ -127,7 +127,7 @@ ARRAYS = {
     "errors": (lambda system, state, x: system.matter.calc_motion_errors(state, x), "calc_motion_errors takes Stage"),
     "particle": (
         lambda system, state, x: system.matter.get_particle_location(state, x),
-        "number of a particle has to be an integer",
+        "one of the particles of .* has to be an integer",
     ),
     "variable": (
         lambda system, state, x: system.matter.get_discrete_variable(state, x),

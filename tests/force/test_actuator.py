@@ -179,7 +179,7 @@ def test_a_path_through_the_inside_bends_where_it_is_shortest():
 
 
 BAD = {
-    "no transmission": (lambda a, t: mb.force.Actuator(a.forces, 3), TypeError, "transmission has to be one of"),
+    "no transmission": (lambda a, t: mb.force.Actuator(a.forces, 3), TypeError, "transmission has to be a Transmission"),
     "gain": (lambda a, t: mb.force.Actuator(a.forces, t, gain=(1, 2)), ValueError, "gain of an Actuator"),
     "range": (lambda a, t: mb.force.Actuator(a.forces, t, force_range=(1, -1)), mb.ModelError, "force_range.*in order"),
     "dynamics": (lambda a, t: mb.force.Actuator(a.forces, t, dynamics="muscle"), mb.ModelError, "dynamics.*'muscle'"),
@@ -219,7 +219,7 @@ BAD = {
     ),
     "rod": (lambda a, t: T.SliderCrank(a.forces, a.free, a.upper, rod_length=0.0), mb.ModelError, "rod_length"),
     "other system": (lambda a, t: mb.force.Actuator(Arm().forces, t), mb.TopologyError, "another system"),
-    "fractions": (lambda a, t: mb.force.GravityCompensation(a.forces, [a.free], (0, 0, 1)), TypeError, "mapping"),
+    "fractions": (lambda a, t: mb.force.GravityCompensation(a.forces, [a.free], (0, 0, 1)), TypeError, "Mapping"),
     "sides": (lambda a, t: mb.force.BoxDrag(a.forces, a.free, (1, -1, 1)), mb.ModelError, "sides"),
     "density": (lambda a, t: mb.force.EllipsoidDrag(a.forces, a.free, (1, 1, 1), density=-1), mb.ModelError, "density"),
 }

@@ -225,13 +225,13 @@ WRONG = {
         mb.ModelError,
         "error_variance of a GCVSpline has to be finite",
     ),
-    "no text": (lambda: Expression(3), TypeError, "made of text.*not 3"),
+    "no text": (lambda: Expression(3), TypeError, "text of an Expression.*not 3"),
     "bare names": (lambda: Expression("x", "x"), TypeError, "list of names"),
     "names": (lambda: Expression("x", ["x", "x"]), ValueError, "'x' cannot be a variable of an Expression: it comes twice"),
     "function name": (lambda: Expression("x", ["sin"]), ValueError, "'sin' cannot be.*is a function"),
     "no names": (lambda: Expression("x", []), ValueError, "one variable or more"),
     "many": (lambda: Expression("+".join("abcdfghij")), ValueError, "8 variables at most"),
-    "no function": (lambda: Multiplier(3.0, 2.0), TypeError, "function of a Multiplier must be a mobod.Function.*3.0"),
+    "no function": (lambda: Multiplier(3.0, 2.0), TypeError, "function of a Multiplier has to be a Function.*3.0"),
     "scale": (lambda: Multiplier(Polynomial([1]), math.nan), mb.ModelError, "scale of a Multiplier has to be finite"),
 }
 

@@ -287,7 +287,7 @@ def test_a_page_shows_the_environments_and_is_closed(monkeypatch):
 
 def test_what_cannot_be_rendered_says_so():
     task = make_task("pendulum")
-    with pytest.raises(ValueError, match="render_mode is None or one of"):
+    with pytest.raises(ValueError, match="render_mode has to be None"):
         Env(task, render_mode="ansi")
     envs = VectorEnv(task, 1)
     envs.reset(seed=1)
@@ -305,7 +305,7 @@ def test_what_cannot_be_rendered_says_so():
         (lambda task: VectorEnv(task, 2).reset(options={"mask": [True, False]}), ValueError, "reset_mask"),
         (lambda task: VectorEnv(task, 2).reset(seed="a"), TypeError, "seed"),
         (lambda task: VectorEnv(task, 2).reset(seed=1.5), TypeError, "seed is an integer"),
-        (lambda task: VectorEnv(task, 2).reset(options=3), TypeError, "options is a dict"),
+        (lambda task: VectorEnv(task, 2).reset(options=3), TypeError, "options has to be a Mapping"),
         (
             lambda task: VectorEnv(task, 2, autoreset_mode="never"),
             ValueError,

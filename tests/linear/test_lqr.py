@@ -203,7 +203,7 @@ def test_states_may_be_left_out():
     ("change", "error", "text"),
     [
         ({"Q": np.eye(3)}, ValueError, r"Q has to be 4 by 4, of slider_0.v.*\(3, 3\)"),
-        ({"Q": {"slider_7.v": 1.0}}, ValueError, "weighs 'slider_7.v', which there is not"),
+        ({"Q": {"slider_7.v": 1.0}}, ValueError, "weighs 'slider_7.v'; "),
         ({"Q": -1.0}, ValueError, "nowhere negative"),
         ({"Q": [[np.nan] * 4] * 4}, ValueError, "symmetric and finite"),
         ({"R": 0.0}, ValueError, "positive definite"),

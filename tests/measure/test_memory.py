@@ -456,7 +456,7 @@ def test_what_cannot_be_remembered_is_refused(plant):
     for kind, more in ((measure.Delay, (1.0,)), (measure.Maximum, ()), (measure.Integrate, ()), (measure.SampleAndHold, ())):
         with pytest.raises(mb.TopologyError, match="operands of its own system only"):
             kind(plant.matter, theirs, *more)
-    with pytest.raises(TypeError, match=r"has to be an Extreme.Operation"):
+    with pytest.raises(TypeError, match=r"such as Extreme.Operation"):
         measure.Extreme(plant.matter, wave, "largest")
     with pytest.raises(ValueError, match="of one size"):
         measure.Integrate(plant.matter, wave, measure.Constant(plant.matter, (1, 2)))

@@ -478,7 +478,7 @@ WRONG = {
     "seven": ({"num_mobilities": 7}, ValueError, "num_mobilities.*from 1 to 6; it is 7"),
     "part of a mobility": ({"num_mobilities": 1.0}, TypeError, "num_mobilities.*whole number, not 1.0"),
     "five functions": ({"functions": [Linear([1, 0])] * 5}, ValueError, "six functions.*5 were given"),
-    "a callable": ({"functions": [np.sin] + [Constant(0, 0)] * 5}, TypeError, r"functions\[0\].*Custom makes one"),
+    "a callable": ({"functions": [np.sin] + [Constant(0, 0)] * 5}, TypeError, r"functions\[0\].*Custom makes"),
     "a rough spline": (
         {"functions": [Constant(0, 0)] * 2 + [Spline(1, [0, 1], [0, 1])] * 2 + [Constant(0, 0)] * 2},
         mb.ModelError,

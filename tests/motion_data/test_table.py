@@ -88,9 +88,9 @@ WRONG = {
     "uneven": (lambda: mb.Table([0, 1, 3], {}).filtered(0.1), "evenly spaced rows; steps here.*resampled"),
     "cutoff": (lambda: mb.Table(T, {}).filtered(300.0), "below"),
     "negative": (lambda: mb.Table(T, {}).filtered(-1.0), "above 0, not -1"),
-    "order": (lambda: mb.Table(T, {}).filtered(6.0, 3), "even, 2 to 12, half of it each way; it is 3"),
+    "order": (lambda: mb.Table(T, {}).filtered(6.0, 3), "half of it each way, has to be 2, 4, .* or 12, not 3"),
     "rate": (lambda: mb.Table(T, {}).resampled(rate=0), "above zero, not 0"),
-    "degree": (lambda: mb.Table(T, {"a": T}).resampled([0.1], degree=2), "degree of interpolation is 1, 3 or 5"),
+    "degree": (lambda: mb.Table(T, {"a": T}).resampled([0.1], degree=2), "degree of interpolation has to be 1, 3 or 5, not 2"),
 }
 
 

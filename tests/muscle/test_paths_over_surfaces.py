@@ -437,7 +437,7 @@ def test_wrong_paths_are_refused():
     points = [(ground, (0, 0, 0)), (lower, (0, 0, 0))]
     for wrong, message in (
         (([(ground, (0, 0, 0))],), "two points or more"),
-        ((points, [T.PathWrap(ball, "best")]), "one of hybrid, midpoint, axial"),
+        ((points, [T.PathWrap(ball, "best")]), "'hybrid', 'midpoint' or 'axial'"),
         ((points, [T.PathWrap(ball, last=2)]), "numbers 0 to 1"),
         ((points, [T.PathWrap(T.WrapSphere(body=upper, radius=0.0))]), "radius of a WrapSphere"),
         ((points, [T.PathWrap(T.WrapTorus(body=upper, inner_radius=0.2, outer_radius=0.1))]), "outer_radius"),

@@ -149,7 +149,7 @@ def test_bad_particles_are_refused_and_nothing_changes(scene):
         (lambda: matter.add_particles(1.0, [(1, 2, 3)], [(1, 2)]), ValueError, r"velocities has to have shape \(1, 3\)"),
         (lambda: matter.set_all_particle_locations(state, np.zeros((4, 3))), ValueError, r"\(5, 3\), got \(4, 3\)"),
         (lambda: matter.set_particle_velocity(state, 0, (1, 2)), ValueError, r"\(3,\), got \(2,\)"),
-        (lambda: matter.set_particle_location(state, 5, (1, 2, 3)), IndexError, "there are 5 particles"),
+        (lambda: matter.set_particle_location(state, 5, (1, 2, 3)), IndexError, "has 5 particles"),
         (lambda: matter.get_particle_location(state, -1), IndexError, "no number -1"),
         (lambda: matter.set_all_particle_masses(state, [1, 2, 3, 4, 0]), mb.ModelError, r"masses\[4\] is 0"),
         (lambda: matter.set_all_particle_masses(state, 1.0), ValueError, r"have shape \(5,\)"),

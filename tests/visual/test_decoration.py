@@ -297,7 +297,7 @@ def test_each_body_keeps_copies_and_adding_is_a_topological_change():
     assert other.get_inboard_decoration(0).color is None and other.get_num_outboard_decorations() == 2
     for get in (pin.get_inboard_decoration, pin.upd_outboard_decoration, pin.get_body().get_decoration):
         for number in ("a", 0.0, True):
-            with pytest.raises(TypeError, match="goes by its ordinal, an integer, not by"):
+            with pytest.raises(TypeError, match="has to be an integer, not"):
                 get(number)
 
 
@@ -307,12 +307,12 @@ def test_what_is_no_decoration_is_refused_and_nothing_is_added():
     pin = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(), name="pin")
     system.realize_topology()
     for add in (pin.add_body_decoration, pin.add_inboard_decoration, pin.add_outboard_decoration):
-        with pytest.raises(TypeError, match="Decoration such as"):
+        with pytest.raises(TypeError, match="Decoration, such as"):
             add("sphere")
         with pytest.raises(ValueError, match="has to be a Transform"):
             add(decoration.Sphere(), (1, 2))
     for get in (pin.get_inboard_decoration, pin.upd_outboard_decoration):
-        with pytest.raises(IndexError, match=r"'pin' has 0 .*board decorations"):
+        with pytest.raises(IndexError, match=r"'pin', .* has 0 .*board decorations"):
             get(0)
     assert system.system_topology_has_been_realized() and pin.get_body().get_num_decorations() == 0
 

@@ -349,7 +349,7 @@ def test_numbers_of_axes_differ_however_far_away_the_mechanism_is(far):
 
 def test_snapshots_are_counted(motion):
     for number, error in ((1.5, TypeError), ("5", TypeError), (-1, ValueError)):
-        with pytest.raises(error, match="snapshots must be"):
+        with pytest.raises(error, match="snapshots has to be"):
             motion.plot(snapshots=number)
 
 
@@ -424,8 +424,8 @@ def test_a_film_of_few_pictures_has_a_smooth_trace(motion, monkeypatch, tmp_path
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"fps": 0}, "fps must be positive"),
-        ({"speed": -1}, "speed must be positive"),
+        ({"fps": 0}, "fps has to be positive"),
+        ({"speed": -1}, "speed has to be positive"),
         ({"path": "film.avi"}, "must end in"),
     ],
 )

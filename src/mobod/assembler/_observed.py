@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..state.state import State
-from ..value.checks import not_negative, shaped
+from ..value.checks import index_of, not_negative, shaped
 from .condition import Condition
 
 
@@ -60,9 +60,7 @@ class Observed(Condition):
             if sensor not in self._by_name:
                 raise KeyError(f"there is no {self._what} {sensor!r}; there are {self._names}")
             return self._by_name[sensor]
-        if not 0 <= sensor < len(self._names):
-            raise IndexError(f"there are {len(self._names)} {self._what}s; no number {sensor}")
-        return int(sensor)
+        return index_of(len(self._names), sensor, self, f"{self._what}s")
 
     def _change_weight(self, sensor: int | str, weight: float) -> None:
         index, value = self._sensor_index(sensor), not_negative(f"the weight of a {self._what}", weight, ValueError)
@@ -124,9 +122,7 @@ class Observed(Condition):
 
     def _observation_index(self, observation: int) -> int:
         self._ordered()
-        if not 0 <= observation < len(self._order):
-            raise IndexError(f"a frame has {len(self._order)} observations; no number {observation}")
-        return int(observation)
+        return index_of(len(self._order), observation, self, "observations")
 
     def _observation_for(self, sensor: int | str) -> int | None:
         self._ordered()

@@ -15,7 +15,7 @@ from ..state.state import State
 from ..system.matter import SimbodyMatterSubsystem
 from ..system.system import MultibodySystem
 from ..value.attributes import Sealed
-from ..value.checks import flag, not_negative, number, numbers
+from ..value.checks import flag, index_of, instance, not_negative, number, numbers
 from ..value.progress import shown
 from ..value.stage import Stage
 from ._following import Following, can_follow
@@ -70,8 +70,7 @@ class Assembler(Sealed):
     """
 
     def __init__(self, system: MultibodySystem) -> None:
-        if not isinstance(system, MultibodySystem):
-            raise TypeError(f"an Assembler takes a MultibodySystem, not {system!r}")
+        instance("system of an Assembler", system, MultibodySystem, "mobod.MultibodySystem()")
         self._system = system
         self._state: State = system.get_default_state()
         self._accuracy = 0.0
@@ -147,8 +146,7 @@ class Assembler(Sealed):
     # ------------------------------------------------------------------------------------------ conditions
 
     def adopt(self, condition: Condition, weight: float) -> int:
-        if not isinstance(condition, Condition):
-            raise TypeError(f"an Assembler adopts conditions (mobod.assembler.Condition), not {condition!r}")
+        instance("condition of an Assembler", condition, Condition, "mobod.assembler.Markers(...)")
         if condition.is_in_assembler():
             raise ModelError(f"{condition!r} is in an Assembler already")
         value = _condition_weight(weight)
@@ -182,9 +180,7 @@ class Assembler(Sealed):
             if getattr(condition, "assembler", None) is not self:
                 raise ModelError(f"{condition!r} is not in this Assembler")
             return condition.condition_index
-        if not 0 <= condition < len(self._conditions):
-            raise IndexError(f"there are {len(self._conditions)} conditions; no number {condition}")
-        return int(condition)
+        return index_of(len(self._conditions), condition, self, "conditions")
 
     def set_assembly_condition_weight(self, condition: int | Condition, weight: float) -> None:
         """Give a condition another weight: zero leaves it out, infinity makes it a requirement."""
@@ -212,8 +208,7 @@ class Assembler(Sealed):
     def _coordinate(self, mobod: Any, which_q: int) -> tuple[int, int]:
         body = self.find_body(mobod)
         most = body.facts.num_q
-        if not 0 <= which_q < most:
-            raise IndexError(f"{body!r} has {most} q; no number {which_q}")
+        index_of(most, which_q, body, "q")
         return body.index, int(which_q)
 
     def lock_mobilizer(self, mobod: Any) -> None:
@@ -382,8 +377,7 @@ class Assembler(Sealed):
         """The place of a q in the internal state."""
         body = self.find_body(mobod)
         tree = self._state.tree
-        if not 0 <= which_q < tree.num_q[body.index]:
-            raise IndexError(f"{body!r} has {tree.num_q[body.index]} q in this state; no number {which_q}")
+        index_of(int(tree.num_q[body.index]), which_q, body, "q in this state")
         return int(tree.first_q[body.index] + which_q)
 
     def _prescribe(self) -> None:
@@ -658,16 +652,12 @@ class Assembler(Sealed):
     def get_q_index_of_free_q(self, free_q: int) -> int:
         """The index in the state's q of a free q."""
         free = self._variables_now().free_q
-        if not 0 <= free_q < len(free):
-            raise IndexError(f"there are {len(free)} free q; no number {free_q}")
-        return int(free[free_q])
+        return int(free[index_of(len(free), free_q, self, "free q")])
 
     def get_free_q_index_of_q(self, q: int) -> int | None:
         """The index among the free q of a q of the state; None where it is not free."""
         free = self._variables_now().free_q
-        if not 0 <= q < self._state.q_values.size:
-            raise IndexError(f"there are {self._state.q_values.size} q; no number {q}")
-        place = int(np.searchsorted(free, q))
+        place = int(np.searchsorted(free, index_of(self._state.q_values.size, q, self, "q")))
         return place if place < len(free) and free[place] == q else None
 
     def get_free_q_bounds(self, free_q: int) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from ..state.state import State
 from ..system.system import MultibodySystem
 from ..tree.realize import advance
 from ..value import Rotation, Transform
-from ..value.checks import instance, integer, numbers, positive, vector
+from ..value.checks import among, instance, integer, numbers, positive, vector
 from ..value.rotation import NOT_A_ROTATION
 from ..value.stage import Stage
 from . import _reaching
@@ -134,8 +134,7 @@ class InverseKinematics:
         weights: tuple[float, float] = (1.0, 1.0),
         tolerance: float = 1e-8,
     ) -> None:
-        if not isinstance(system, MultibodySystem):
-            raise TypeError(f"InverseKinematics takes a MultibodySystem, then a State and hands; the first is {system!r}")
+        instance("the first argument of InverseKinematics", system, MultibodySystem, "mobod.MultibodySystem()")
         self._matter = system.get_matter_subsystem()
         self._state = instance("state of InverseKinematics", state, State, "system.realize_topology()").copy()
         system.prescribe(self._state, Stage.POSITION)
@@ -329,8 +328,7 @@ class InverseKinematics:
         if not isinstance(frame, Transform):
             frame = Transform(vector("the station of a hand", frame))
         what = parts[2] if len(parts) > 2 else POSE
-        if what not in _ASKS:
-            raise ModelError(f"of a hand, {', '.join(map(repr, _ASKS))} can be asked for, not {what!r}")
+        among("what is asked of a hand", what, _ASKS, ModelError)
         return body, frame, what
 
     def _mobilities(self, given: Iterable[Any] | None) -> Array:

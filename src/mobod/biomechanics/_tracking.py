@@ -53,8 +53,7 @@ class Wanted:
     """A motion as functions of time."""
 
     def __init__(self, model: Model, state: State, given: Any, cutoff: float | None, filter: str) -> None:
-        if filter not in ("butterworth", "opensim"):
-            raise ValueError(f"the filter is 'butterworth' or 'opensim', not {filter!r}")
+        checks.among("filter", filter, ("butterworth", "opensim"))
         filter = "windowed" if filter == "opensim" else filter  # its CMC and RRA filter otherwise than its inverse dynamics
         time, q, self.notes = rows_of(model, state.copy(), given)
         if len(time) < 6:
@@ -137,9 +136,8 @@ class Tracker:
     def _bounds(self, given: Mapping[str, tuple[float | Function, float | Function]], known: list[str]) -> None:
         """Least and largest controls; bounds of what is known and does not act count for nothing."""
         mapping("bounds", given, "{'soleus_r': (0.02, 1.0)}")
+        checks.all_known("bounds has", given, known)
         for name, pair in given.items():
-            if name not in known:
-                raise ValueError(f"bounds has {name!r}; {checks.suggest(name, known)}")
             if isinstance(pair, tuple) and any(isinstance(one, Function) for one in pair):
                 continue
             check = checks.array if name in self.muscles else checks.shaped  # those of actuators may be infinite

@@ -26,7 +26,7 @@ from ..simulation.trajectory import Trajectory
 from ..state import validity
 from ..state.state import State
 from ..tree import realize
-from ..value.checks import suggest
+from ..value.checks import all_known, among
 from ..value.progress import shown
 from ..value.stage import Stage
 from ._natural_cubic import natural_cubic
@@ -113,8 +113,7 @@ class InverseDynamics:
         loads, not contact forces in the joint. Constraints are ignored, as in the generalized forces.
         """
         for what, value, known in (("on", on, ("child", "parent")), ("at", at, ("joint", "child", "parent"))):
-            if value not in known:
-                raise ValueError(f"{what} is one of {', '.join(map(repr, known))}, not {value!r}")
+            among(what, value, known)
         one = self._find(body)
         b = one.index
         if b == 0:
@@ -251,8 +250,7 @@ def dynamics_of(
             one.disable(begin)
     model.system.realize(begin, Stage.INSTANCE)
     time, q, notes = rows_of(model, begin, trajectory)
-    if filter not in ("butterworth", "opensim"):
-        raise ValueError(f"the filter is 'butterworth' or 'opensim', not {filter!r}")
+    among("filter", filter, ("butterworth", "opensim"))
     motion = Motion.of_rows(model, begin, time, q, cutoff, degree, filter, by_speeds)
     slack = 1e-9
     rows = np.flatnonzero((time >= start - slack) & (time <= end + slack))
@@ -319,8 +317,7 @@ def _at(time: Array, rows: Array, at: Array) -> Array:
 def _body(model: Model, name: str, force: str) -> int:
     if name.lower() == "ground":
         return 0
-    if name not in model.bodies:
-        raise ValueError(f"the external force {force!r} names the body {name!r}; {suggest(name, [*model.bodies])}")
+    all_known(f"the external force {force!r} names the body", [name], model.bodies)
     return model.bodies[name].index
 
 

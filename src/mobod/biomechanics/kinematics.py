@@ -26,7 +26,7 @@ from ..shapes.tracks import APART, MARKER, SEEN, Track
 from ..simulation.trajectory import Trajectory
 from ..state.state import State
 from ..value import Rotation
-from ..value.checks import not_negative, number, suggest
+from ..value.checks import all_known, not_negative, number, suggest
 from ..value.progress import shown
 from ..value.stage import Stage
 from .motion import Motion
@@ -323,9 +323,8 @@ class _Goals:
                     columns[name] = table[label]
         else:
             columns = dict(wanted)
+        all_known("there is no coordinate", columns, self.model.coordinates)
         for name, value in columns.items():
-            if name not in self.model.coordinates:
-                raise ValueError(f"there is no coordinate {name!r}; {suggest(name, [*self.model.coordinates])}")
             weight = weights.get(name, 1.0) if isinstance(weights, Mapping) else weights
             not_negative(f"the weight of the coordinate {name!r}", weight, ValueError)
             values = np.broadcast_to(np.asarray(value, dtype=np.float64), self.time.shape)

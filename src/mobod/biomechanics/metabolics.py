@@ -94,8 +94,7 @@ def metabolic_power(
     """
     model = as_model(model)
     methods = {"umberger2010": _umberger, "bhargava2004": _bhargava}
-    if method not in methods:
-        raise ValueError(f"method is one of {', '.join(map(repr, methods))}, not {method!r}")
+    checks.among("method", method, methods)
     known = acting_muscles(model, None)
     for what, given in (("slow_fibers", slow_fibers), ("masses", masses or {})):
         checks.all_known(f"{what} has", given if isinstance(given, Mapping) else (), known)

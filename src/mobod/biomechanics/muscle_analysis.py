@@ -21,7 +21,7 @@ from ..importer.model import Model
 from ..motion_data import Table, write_sto
 from ..muscle import Muscle
 from ..state.state import State
-from ..value.checks import all_known, suggest
+from ..value.checks import all_known
 from .states import Equilibrate, Given, MotionRows, acting_muscles
 
 #: What is found of each muscle, by OpenSim's names.
@@ -60,8 +60,7 @@ class MuscleAnalysis:
         self.time, self.tables, self.notes = time, tables, notes
 
     def __getitem__(self, name: str) -> Table:
-        if name not in self.tables:
-            raise KeyError(f"there is no quantity {name!r}; {suggest(name, [*self.tables])}")
+        all_known("there is no quantity", [name], self.tables, KeyError)
         return self.tables[name]
 
     def __repr__(self) -> str:

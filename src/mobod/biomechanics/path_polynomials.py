@@ -221,9 +221,7 @@ def _forces_with_paths(model: Model, names: Sequence[str] | None) -> dict[str, A
         path = getattr(one, "get_path", lambda: None)()
         if isinstance(path, Path) and path.numbers[0] == 1.0:
             known[one.name] = one
-    for name in names or ():
-        if name not in known:
-            raise ModelError(f"there is no force {name!r} along a path of points; {checks.suggest(name, [*known])}")
+    checks.all_known("there is no path of points of a force", names or (), known, ModelError)
     return known if names is None else {name: known[name] for name in names}
 
 

@@ -20,7 +20,7 @@ from ..mobilizer import Direction
 from ..motion_data import Table, read_sto
 from ..state.state import State
 from ..value import Transform
-from ..value.checks import suggest
+from ..value.checks import all_known, among
 from ..value.stage import Stage
 from .states import Equilibrate, Given, MotionRows, frame_of
 
@@ -96,9 +96,7 @@ def joint_reactions(
         model, state = _with_given_forces(model, given, state)
     known = {one.joint_name: one for one in model.matter.body_list if one.joint_name}
     names = [*known] if joints is None else list(joints)
-    for name in names:
-        if name not in known:
-            raise ModelError(f"{model.name!r} has no joint {name!r} that moves; {suggest(name, [*known])}")
+    all_known(f"{model.name!r} has no moving joint", names, known, ModelError)
     sides, frames = _each("on", on, names, "child"), _each("frame", frame, names, "ground")
     places = [_Place(model, known[name], *where) for name, *where in zip(names, sides, frames, strict=True)]
     for k, place in enumerate(places):
@@ -132,8 +130,7 @@ class _Place:
     """A joint, the body on which its reaction is, and the frame in which it is said."""
 
     def __init__(self, model: Model, mobod: Any, on: str, frame: str) -> None:
-        if on not in ("child", "parent"):
-            raise ModelError(f"on is 'child' or 'parent' of a joint, not {on!r}")
+        among("on", on, ("child", "parent"), ModelError)
         bodies = {"child": mobod, "parent": mobod.get_parent_mobilized_body()}
         if mobod.direction is Direction.REVERSE:
             bodies = {"child": bodies["parent"], "parent": mobod}

@@ -19,7 +19,7 @@ from ..importer.formats import as_model
 from ..importer.model import Model
 from ..importer.xml_element import Element
 from ..motion_data import Table, read_trc
-from ..value.checks import positive, suggest
+from ..value.checks import all_known, positive, suggest
 from ..value.stage import Stage
 from .kinematics import inverse_kinematics
 
@@ -138,9 +138,8 @@ def scale(
     of_bodies: dict[str, Array] = {}
     for one, factor in zip(measurements, measured, strict=True):
         bodies = one.bodies if isinstance(one.bodies, Mapping) else dict.fromkeys(one.bodies, AXES)
+        all_known("a measurement scales the body", bodies, model.bodies, ModelError)
         for body, axes in bodies.items():
-            if body not in model.bodies:
-                raise ModelError(f"a measurement scales the body {body!r}; {suggest(body, [*model.bodies])}")
             for axis in axes.upper():
                 if axis not in AXES:
                     raise ValueError(f"the axes of the body {body!r} are some of X, Y and Z, not {axes!r}")
@@ -207,9 +206,7 @@ def _factor(model: Model, seen: Table | None, one: Measurement, k: int) -> float
 
 def _place(scaled: Model, seen: Table, fixed: Sequence[str], weights: Any, coordinates: Any, coordinate_weights: Any) -> None:
     """Move markers to where they were seen in the pose that fits them."""
-    for name in fixed:
-        if name not in scaled.markers:
-            raise ValueError(f"fixed names {name!r}, which is no marker; {suggest(name, [*scaled.markers])}")
+    all_known("fixed names", fixed, scaled.markers)
     pose = inverse_kinematics(
         scaled, seen, weights=weights, coordinates=coordinates, coordinate_weights=coordinate_weights, accuracy=1e-8
     )

@@ -18,7 +18,7 @@ from ..motion_data.labels import coordinate_of
 from ..muscle import Muscle
 from ..simulation.trajectory import Trajectory
 from ..state.state import State
-from ..value.checks import all_known, suggest
+from ..value.checks import all_known, among, suggest
 from ..value.stage import Stage
 from ..value.transform import Transform
 from .motion import Motion, rows_of
@@ -47,8 +47,7 @@ class MotionRows:
 
     def __init__(self, model: Model, given: Given, state: State, *, equilibrate: Equilibrate = False) -> None:
         self.model, self.state, self.notes = model, state, list[str]()
-        if equilibrate not in (False, True, "opensim"):
-            raise ValueError(f"equilibrate is True, False or 'opensim', not {equilibrate!r}")
+        among("equilibrate", equilibrate, (False, True, "opensim"))
         self.equilibrate = equilibrate
         if isinstance(given, Trajectory):
             self.time, self.q, self.u, self.z = (np.array(x) for x in (given.time, given.q, given.u, given.z))

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..errors import CommandError
 from ..importer.named_models import EXAMPLES, find_examples, list_examples, read_settings
-from ..value.checks import suggest
+from ..value.checks import all_known
 from .toml import toml
 
 
@@ -43,8 +43,7 @@ def add_examples(commands: Any, add_options: Callable[[argparse.ArgumentParser],
 
 def _known(options: argparse.Namespace) -> argparse.Namespace:
     examples = find_examples()
-    if options.model not in examples:
-        raise CommandError(f"there is no example {options.model!r}; {suggest(options.model, sorted(examples))}")
+    all_known("there is no example", [options.model], sorted(examples), CommandError)
     return options
 
 

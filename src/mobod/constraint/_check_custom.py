@@ -11,6 +11,7 @@ from ..errors import MobodError, ModelError
 from ..mobilizer.consistency import STEP, TRIES, Comparison, Findings, derivative, short
 from ..state.state import State
 from ..value.attributes import named_arguments
+from ..value.checks import integer
 from ..value.stage import Stage
 from ._custom_python import ByImplementation, accelerations_in_ancestor, velocities_in_ancestor
 from .custom import Custom
@@ -99,8 +100,7 @@ def check_custom(
     constraint = custom.get_constraint() if isinstance(custom, CustomImplementation) else custom
     if not isinstance(constraint, Custom):
         raise TypeError(f"a constraint.Custom or a CustomImplementation can be checked, not {custom!r}")
-    if trials < 1:
-        raise ValueError(f"trials has to be 1 or more, got {trials}")
+    integer("trials", trials, least=1)
     matter = constraint.get_matter_subsystem()
     system = matter.get_system()
     if state is None:

@@ -13,6 +13,7 @@ from ..compiling import Routine
 from ..errors import ModelError
 from ..function import users
 from ..function.users.surroundings import rotation
+from ..value.checks import integer
 from ._differentiated import rows_of
 from .access import kernel
 
@@ -77,8 +78,7 @@ class CompiledFunctions:
 def freeze(functions: Any, num_bodies: int, num_coordinates: int, num_parameters: int) -> users.Frozen:
     """The function frozen; refuses one that does not take these bodies, coordinates and parameters."""
     m = functions.num_equations
-    if isinstance(m, bool) or not hasattr(m, "__index__"):
-        raise TypeError(f"num_equations of CompiledFunctions has to be an integer, not {m!r}")
+    integer("num_equations of CompiledFunctions", m)
     if m < 1:
         raise ModelError(f"num_equations of CompiledFunctions is {m}; it has to be 1 or more")
     if num_bodies + num_coordinates == 0:

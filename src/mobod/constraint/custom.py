@@ -13,6 +13,7 @@ from ..compiling import Routine
 from ..decoration.geometry import Decoration
 from ..decoration.of_users import users_decorations
 from ..errors import ModelError
+from ..function.users import check_form
 from ..state.named_parameters import NamedParameters, names_and_values
 from ..state.of_each import all_numbers, of_each
 from ..state.state import State
@@ -85,11 +86,7 @@ class Custom(NamedParameters, Constraint):
         disabled_by_default: bool | None = None,
         name: str | None = None,
     ) -> None:
-        if (implementation is None) == (compiled is None):
-            raise TypeError(
-                "a constraint.Custom is given either an implementation, or compiled=CompiledFunctions(...); "
-                f"got {'both' if compiled is not None else 'neither'}"
-            )
+        check_form(implementation, compiled, CustomImplementation, CompiledFunctions)
         self.implementation, self._compiled = implementation, compiled
         self._parameters: tuple[float, ...] = ()
         if implementation is not None:
@@ -110,8 +107,7 @@ class Custom(NamedParameters, Constraint):
             )  # more can be added
             implementation.bound_constraint = self
             return
-        if not isinstance(compiled, CompiledFunctions):
-            raise TypeError(f"compiled has to be a mobod.constraint.CompiledFunctions(...), not {compiled!r}")
+        assert compiled is not None
         self.depends_on_time = takes_time(compiled.position_error)
         self.parameter_names, values = names_and_values(compiled.parameters)
         self._parameters = _given_numbers("parameters", values)
@@ -219,11 +215,6 @@ class _Kept:
 
 
 def _check_usable(implementation: Any) -> None:
-    if not isinstance(implementation, CustomImplementation):
-        raise TypeError(
-            "implementation has to be an instance of a class derived from mobod.constraint.CustomImplementation, "
-            f"not {implementation!r}; or give compiled=mobod.constraint.CompiledFunctions(...)"
-        )
     if "declared_equations" not in vars(implementation):
         raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, mp, mv, ma)")
     if implementation.bound_constraint is not None:

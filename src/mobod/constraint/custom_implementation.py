@@ -11,7 +11,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..errors import ModelError, TopologyError
 from ..state.stage_hooks import StageHooks
 from ..value import Rotation, Transform
-from ..value.checks import flag, one_of
+from ..value.checks import flag, integer, one_of
 from .base import AnyBody, bodies_named
 
 if TYPE_CHECKING:
@@ -93,8 +93,7 @@ class CustomImplementation(StageHooks):
     def _checked_numbers(self, mp: int, mv: int, ma: int) -> tuple[int, int, int]:
         who = type(self).__name__
         for name, m in (("mp", mp), ("mv", mv), ("ma", ma)):
-            if isinstance(m, bool) or not hasattr(m, "__index__"):
-                raise TypeError(f"{name} of {who} has to be an integer, not {m!r}")
+            integer(f"{name} of {who}", m)
             if m < 0:
                 raise ModelError(f"{who} cannot have {name} = {m} equations")
         if mp + mv + ma == 0:

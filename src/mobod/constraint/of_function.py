@@ -8,6 +8,7 @@ from typing import Any
 from ..errors import ModelError
 from ..function import Function
 from ..mobilizer.base import MobilizedBody
+from ..value.checks import instance
 from .base import bodies_named, one_of
 
 Arguments = list[tuple["MobilizedBody", int]]
@@ -15,10 +16,7 @@ Arguments = list[tuple["MobilizedBody", int]]
 
 def check_function(who: str, function: Any, num_arguments: int, order: int, arguments: str) -> Function:
     """Refuse anything but a function of this many arguments with derivatives up to this order."""
-    if not isinstance(function, Function):
-        raise TypeError(
-            f"the function of {who} must be a mobod.Function, not {function!r}; mobod.function.Custom makes one of a callable"
-        )
+    instance(f"the function of {who}", function, Function, "mobod.function.Custom makes of a callable")
     if function.get_argument_size() != num_arguments:
         raise ValueError(
             f"the function of {who} is of {arguments}, {num_arguments} argument(s); {function!r} takes "

@@ -73,10 +73,8 @@ class Surface:
         velocity: npt.ArrayLike | None = None,
         draws: bool = True,
     ) -> None:
-        if not isinstance(geometry, Shape):
-            raise TypeError(f"geometry has to be a shape of mobod.contact, such as contact.Sphere(0.1), not {geometry!r}")
-        if not isinstance(material, Material):
-            raise TypeError(f"material has to be a contact.Material(stiffness, ...), not {material!r}")
+        checks.instance("geometry", geometry, Shape, "contact.Sphere(0.1)")
+        checks.instance("material", material, Material, "contact.Material(stiffness, ...)")
         if not isinstance(cliques, Iterable):
             raise TypeError(f"cliques are names, strings, not {cliques!r}")
         groups = [cliques] if isinstance(cliques, str) else list(cliques)

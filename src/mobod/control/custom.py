@@ -26,7 +26,7 @@ from ..state.of_each import Present, Rows, numbers_at, of_each
 from ..state.validity import KINEMATICS
 from ..tree import sampling
 from ..tree.nominal import Nominal
-from ..value.checks import array, flag, numbers, positive
+from ..value.checks import array, flag, instance, numbers, positive
 from ..value.stage import Stage
 from . import laws
 from ._differentiated import Differentiated
@@ -167,8 +167,7 @@ class Custom(NamedParameters, Force):
         self._names = laws.arguments_of(law)
         self._inputs = dict(inputs or {})
         for key, one in self._inputs.items():
-            if not isinstance(one, Input):
-                raise TypeError(f"input {key!r} has to be one such as mobod.control.Pose(body), not {one!r}")
+            instance(f"input {key!r}", one, Input, "mobod.control.Pose(body)")
             if key in NAMES:
                 raise ModelError(f"a law gets {key!r} by its name already; call the input {one!r} otherwise")
         unknown = [key for key in self._names if key not in NAMES and key not in self._inputs]

@@ -16,7 +16,7 @@ from ..algebra.arrays import ArrayLike
 from ..force.base import check_forces
 from ..state.of_each import Present, Rows, of_each
 from ..value import Transform, rows
-from ..value.checks import not_negative
+from ..value.checks import instance, not_negative
 from ._nominal import NominalSystem
 from .custom import Custom, some_of_each
 from .jacobian import Jacobian
@@ -146,6 +146,5 @@ class Impedance(Custom):
 
 
 def _flat(target: Transform) -> list[float]:
-    if not isinstance(target, Transform):
-        raise TypeError(f"target has to be a mobod.Transform, not {target!r}")
+    instance("target", target, Transform, "mobod.Transform()")
     return np.asarray(target).ravel().tolist()

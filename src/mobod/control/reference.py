@@ -8,6 +8,7 @@ from ..errors import ModelError
 from ..function import Function
 from ..function.routines import is_compiled
 from ..tree import sampling
+from ..value.checks import instance
 from .input import Input, Packing
 
 
@@ -39,8 +40,7 @@ class Reference(Input):
     def __init__(self, functions: Function | Sequence[Function]) -> None:
         listed = [functions] if isinstance(functions, Function) else list(functions)
         for one in listed:
-            if not isinstance(one, Function):
-                raise TypeError(f"a reference is a function of mobod.function, not {one!r}")
+            instance("a reference", one, Function, "mobod.function.Sinusoid(1.0, 2.0, 0.0)")
             if not is_compiled(one):
                 raise ModelError(f"{one!r} is computed by Python, which compiled steps cannot call; write it as an Expression")
             if one.get_argument_size() != 1:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from ..tree import sampling
-from ..value.checks import integer, not_negative
+from ..value.checks import instance, integer, not_negative
 from .custom import Custom
 from .input import Input, Packing
 
@@ -41,8 +41,7 @@ class Sensor(Input):
     """
 
     def __init__(self, input: Input, *, noise: float = 0.0, delay: float = 0.0, seed: int = 0) -> None:
-        if not isinstance(input, Input):
-            raise TypeError(f"a sensor measures an input such as mobod.control.Pose(body), not {input!r}")
+        instance("input of a Sensor", input, Input, "mobod.control.Pose(body)")
         self.input, self.noise, self.delay = input, not_negative("noise", noise), not_negative("delay", delay)
         self.seed = integer("seed", seed)
         self.functions = input.functions

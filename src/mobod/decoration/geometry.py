@@ -283,8 +283,7 @@ class Decoration(Sealed):
 
 def own_copy(geometry: Any) -> Decoration:
     """A copy for one body to keep, whose changes are seen on no other."""
-    if not isinstance(geometry, Decoration):
-        raise TypeError(f"a body is decorated with a Decoration such as mobod.decoration.Sphere(0.1), not {geometry!r}")
+    checks.instance("what decorates a body", geometry, Decoration, "mobod.decoration.Sphere(0.1)")
     return copy.copy(geometry)
 
 

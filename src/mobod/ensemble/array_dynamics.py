@@ -18,6 +18,7 @@ from ..derivative.coordinates import has_rates
 from ..errors import ModelError
 from ..state.state import State
 from ..system.system import MultibodySystem
+from ..value.checks import instance
 from ..value.stage import Stage
 from .ensemble import Ensemble
 from .second_differences import STEP, differences, gradients
@@ -49,8 +50,7 @@ class ArrayDynamics(abc.ABC):
     third: str
 
     def __init__(self, system: MultibodySystem, state: State | None = None) -> None:
-        if not isinstance(system, MultibodySystem):
-            raise TypeError(f"give a MultibodySystem, not {system!r}")
+        instance("system", system, MultibodySystem, "mobod.MultibodySystem()")
         if state is None:
             state = system.realize_topology()
         state.check_owner(system, type(self).__name__)

@@ -18,7 +18,7 @@ from ..system.system import MultibodySystem
 from ..tree.lumped_welds import ReducedTree
 from ..tree.sampling import member_places
 from ..value.attributes import Sealed
-from ..value.checks import numbers
+from ..value.checks import instance, numbers
 from ..value.stage import Stage
 from .batch_memory import IN_ROWS
 from .departure import Departure
@@ -73,8 +73,7 @@ class States(Sealed):
     __setattr__ = object.__setattr__
 
     def __init__(self, system: MultibodySystem, n: int, *, state: State | None = None, threads: int = 1) -> None:
-        if not isinstance(system, MultibodySystem):
-            raise TypeError(f"an ensemble is of a MultibodySystem, not of {system!r}")
+        instance("system of an ensemble", system, MultibodySystem, "mobod.MultibodySystem()")
         if not _is_whole(n) or n < 1:
             raise ValueError(f"an ensemble has 1 state or more, got n = {n!r}")
         if state is not None and not isinstance(state, State):

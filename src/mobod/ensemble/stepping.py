@@ -27,7 +27,7 @@ from ..state.validity import ARTICULATED
 from ..stepping import record as rk
 from ..system.system import MultibodySystem
 from ..value.callers import callers_level
-from ..value.checks import number, positive
+from ..value.checks import instance, number, positive
 from ..value.stage import Stage
 from .enabled_sets import EnabledSets
 from .failures import Reasons
@@ -550,8 +550,7 @@ def make_integrator(system: MultibodySystem, kind: Any, accuracy: Any, fixed: An
     if isinstance(kind, type) and issubclass(kind, Integrator):
         settings: dict[str, Any] = {} if fixed is None else {"fixed_step_size": number("fixed_step_size", fixed)}
         return kind(system, accuracy=ACCURACY if accuracy is None else number("accuracy", accuracy), **settings)
-    if not isinstance(kind, Integrator):
-        raise TypeError(f"integrator is one such as mobod.integrator.BDF(system), its class or its name, not {kind!r}")
+    instance("integrator", kind, Integrator, "mobod.integrator.BDF(system), a class or its name")
     if kind.system is not system:
         raise ModelError("the integrator is of another system than the ensemble")
     for name, value in (("accuracy", accuracy), ("fixed_step_size", fixed)):

@@ -21,7 +21,7 @@ from ..algebra.arrays import Array
 from ..errors import ConvergenceError, ModelError
 from ..state.impulses import Impulse
 from ..state.state import State
-from ..value.checks import between, not_negative
+from ..value.checks import among, between, not_negative
 from ..value.stage import Stage
 from .when import When
 from .witness import Witness
@@ -93,8 +93,7 @@ class ImpactWhen(When):
                 raise TypeError(f"{gap!r} is no gap in which there can be an impact: it has no {asked}; use event.Coordinate, "
                                 "event.PlaneDistance or event.Gap")  # fmt: skip
         e, rest = between("restitution", restitution, 0.0, 1.0), not_negative("resting_speed", resting_speed)
-        if at_rest not in ("end", "lock"):
-            raise ValueError(f"at_rest has to be 'end' or 'lock', got {at_rest!r}")
+        among("at_rest", at_rest, ("end", "lock"))
         if at_rest == "lock" and not hasattr(gap, "mobod"):
             raise ValueError(f"at_rest='lock' needs a gap of one mobilizer, which {gap!r} is not; use 'end'")
         super().__init__(gap, rising=False, **settings)

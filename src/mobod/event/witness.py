@@ -13,7 +13,7 @@ from ..compiling import Routine
 from ..state.state import State
 from ..value.abstract import Abstract
 from ..value.attributes import Sealed
-from ..value.checks import numbers
+from ..value.checks import instance, numbers
 from ..value.stage import Stage
 
 
@@ -21,8 +21,7 @@ def check_body(name: str, what: str, body: Any) -> None:
     """Refuse anything but a body for the argument *name* of the witness *what*."""
     from ..mobilizer.base import MobilizedBody
 
-    if not isinstance(body, MobilizedBody):
-        raise TypeError(f"{name} of a {what} has to be a body, such as matter.bodies['name'], not {body!r}")
+    instance(f"{name} of a {what}", body, MobilizedBody, "matter.bodies['name']")
 
 
 def one_number(who: str, value: Any) -> float:

@@ -99,8 +99,6 @@ class CompiledFunctions:
 
 def looked_up(forces: Any, functions: Any) -> tuple[list[int], Counts, list[float]]:
     """The integers, the shape and the parameters of compiled functions."""
-    if not isinstance(functions, CompiledFunctions):
-        raise TypeError(f"compiled has to be a mobod.force.CompiledFunctions(...), not {functions!r}")
     bodies = [body_index(forces, "one of bodies", body) for body in functions.bodies]
     mobilizers = [body_index(forces, "one of mobilizers", body) for body in functions.mobilizers]
     matter = forces.get_system().get_matter_subsystem()

@@ -61,8 +61,7 @@ class ListedSurfaces(ContactElement):
         if not isinstance(one, Sequence) or not 2 <= len(one) <= 3:
             raise TypeError(f"surfaces of a {kind} are (body, surface, X_BS) each, number {i} is {one!r}")
         body, surface = body_index(forces, f"the body of surface {i} of a {kind}", one[0]), one[1]
-        if not isinstance(surface, Surface):
-            raise TypeError(f"surface {i} of a {kind} has to be a mobod.contact.Surface, not {surface!r}")
+        checks.instance(f"surface {i} of a {kind}", surface, Surface, "mobod.contact.Surface(geometry, material)")
         if surface.geometry.KIND not in self.shapes:
             raise ModelError(f"a {kind} has no law for a {type(surface.geometry).__name__}, of surface {i}; {self.remedy}")
         X_BS = frames.frame(f"X_BS of surface {i} of a {kind}", one[2]) if len(one) == 3 else Transform()

@@ -166,8 +166,7 @@ class Actuator(ThroughTransmission):
         ranges["applied_range"] = applied_range
         for what, bounds in ranges.items():
             numbers += checked_range(f"{what} of {whose}", bounds)
-        if dynamics not in _DYNAMICS:
-            raise ModelError(f"dynamics of {whose} is None, 'integrator' or 'filter', not {dynamics!r}")
+        checks.among(f"dynamics of {whose}", dynamics, _DYNAMICS, ModelError)
         numbers.append(checks.positive(f"time_constant of {whose}", time_constant))
         numbers.append(np.inf if period is None else checks.positive(f"period of {whose}", period))
         of_z = _DYNAMICS[dynamics]

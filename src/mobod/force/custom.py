@@ -10,6 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..compiling import Callback, Routine
 from ..errors import ModelError
+from ..function.users import check_form
 from ..mobilizer.base import MobilizedBody
 from ..state.named_parameters import names_and_values
 from ..state.stage_hooks import StageHooks
@@ -149,10 +150,9 @@ class Custom(OfFunctions):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
+        check_form(implementation, compiled, CustomImplementation, CompiledFunctions)
         self._compiled: CompiledFunctions | None = None
         if compiled is not None:
-            if implementation is not None:
-                raise TypeError("a force is an implementation or compiled functions, not both")
             integers, shape, parameters = looked_up(forces, compiled)
             routine = routine_of(compiled, shape, tuple(parameters))
             super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
@@ -161,11 +161,6 @@ class Custom(OfFunctions):
             self.default_integers, self.default_numbers = integers, parameters
             self.parameter_names = names_and_values(compiled.parameters)[0]
             return
-        if not isinstance(implementation, CustomImplementation):
-            raise TypeError(
-                "implementation has to be an instance of a class derived from mobod.force.CustomImplementation, "
-                f"not {implementation!r}; or give compiled=mobod.force.CompiledFunctions(...)"
-            )
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self.implementation, self.routine = implementation, in_python
 

@@ -17,7 +17,7 @@ from ..algebra.arrays import Array
 from ..compiling import Routine
 from ..errors import ModelError
 from ..state.named_parameters import names_and_values
-from ..value.checks import numbers
+from ..value.checks import instance, numbers
 from ._custom_compiled import CompiledFunctions, looked_up, routine_of
 from ._of_functions import OfFunctions
 from .base import check_forces
@@ -83,8 +83,7 @@ class ForEach(OfFunctions):
         name: str | None = None,
     ) -> None:
         check_forces(forces)
-        if not isinstance(compiled, CompiledFunctions):
-            raise TypeError(f"compiled has to be a mobod.force.CompiledFunctions(...), not {compiled!r}")
+        instance("compiled", compiled, CompiledFunctions, "mobod.force.CompiledFunctions(...)")
         if len(compiled.bodies) or len(compiled.mobilizers):
             raise TypeError("functions of a ForEach have no bodies and mobilizers: ForEach is given those of each set")
         sets = _sets("bodies", bodies), _sets("mobilizers", mobilizers)

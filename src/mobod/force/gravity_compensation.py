@@ -86,8 +86,7 @@ class GravityCompensation(Force):
         name: str | None = None,
     ) -> None:
         numbers = self.declared(name, gravity_vector=gravity_vector)
-        if not isinstance(fractions, Mapping):
-            raise TypeError(f"fractions has to be a mapping from bodies to numbers, not {fractions!r}")
+        checks.instance("fractions", fractions, Mapping, "{body: 1.0}")
         bodies = [body_index(forces, "one of the bodies", body) for body in fractions]
         parts = [checks.finite(f"fraction of {body!r}", fraction) for body, fraction in fractions.items()]
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)

@@ -213,8 +213,7 @@ class MobilityDryFriction(OnMobility):
         disabled_by_default: bool = False,
         name: str | None = None,
     ) -> None:
-        if friction not in ("bristle", "stribeck"):
-            raise ModelError(f"friction has to be 'bristle' or 'stribeck', not {friction!r}")
+        checks.among("friction", friction, ("bristle", "stribeck"), ModelError)
         #: The law, ``"bristle"`` or ``"stribeck"``.
         self.friction = friction
         self.num_z, self.reads_z = (1, True) if friction == "bristle" else (0, False)

@@ -51,9 +51,7 @@ class GeneralForceSubsystem(Subsystem):
         """One of them, by its index or its name; `IndexError`, or `KeyError`, where there is none."""
         if isinstance(index, str):
             return checks.by_name("force", self.elements, index)
-        if not 0 <= checks.integer("a force's index", index) < len(self.elements):
-            raise IndexError(f"there are {len(self.elements)} forces; no number {index}")
-        return self.elements[index]
+        return checks.one_of(self.elements, index, self, "forces")
 
     def is_force_disabled(self, state: State, index: int | str) -> bool:
         """True if a force, by its index or name, is switched off in this state. Needs MODEL."""

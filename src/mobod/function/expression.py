@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.dual import Dual, seed
+from ..value.checks import instance
 from ._expression_parser import FUNCTIONS, Parser
 from ._expression_terms import written
 from .base import UNLIMITED, FunctionKind
@@ -61,8 +62,7 @@ class Expression(FunctionKind):
     _function: Any
 
     def __init__(self, text: str, variables: Sequence[str] | None = None) -> None:
-        if not isinstance(text, str):
-            raise TypeError(f"an Expression is made of text, such as '2 * x', not {text!r}")
+        instance("text of an Expression", text, str, "'2 * x'")
         names = None if variables is None else _names_of(variables)
         function, taken = _parsed(text, names)
         if len(taken) > MOST_VARIABLES:

@@ -47,10 +47,7 @@ class Multiplier(FunctionKind):
     _scale: float
 
     def __init__(self, function: Function, scale: float = 1.0) -> None:
-        if not isinstance(function, Function):
-            raise TypeError(
-                f"the function of a Multiplier must be a mobod.Function, such as Polynomial([1, 0]), not {function!r}"
-            )
+        checks.instance("the function of a Multiplier", function, Function, "Polynomial([1, 0])")
         self._keep(function=function, scale=checks.finite("the scale of a Multiplier", scale))
         core, _ = self.core()
         if isinstance(core, FunctionKind) and is_compiled(core):

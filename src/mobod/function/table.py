@@ -158,8 +158,7 @@ class Table(FunctionKind):
         periodic: bool | Sequence[bool] = False,
     ) -> None:
         for what, given, known in (("interpolation", interpolation, INTERPOLATIONS), ("outside", outside, OUTSIDE)):
-            if given not in known:
-                raise ValueError(f"{what} of a Table must be one of {', '.join(map(repr, known))}; it is {given!r}")
+            checks.among(f"{what} of a Table", given, known)
         axes, rows = _read(points, values)
         periods = _flags(periodic, len(axes))
         if interpolation == "monotone" and len(axes) > 1:

@@ -15,7 +15,7 @@ from gymnasium.vector.utils import batch_space
 
 from ..ensemble.ensemble import Ensemble
 from ..value.attributes import named_arguments
-from ..value.checks import integer, numbers
+from ..value.checks import among, instance, integer, numbers
 from ..value.stage import Stage
 from .camera import Camera
 from .delay import Delay
@@ -91,10 +91,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         render_mode: str | None = None,
         renderer: str = "auto",
     ) -> None:
-        if not isinstance(task, Task):
-            raise TypeError(
-                f"task has to be a mobod.gym.Task, not {task!r}; a bundled one is made by mobod.gym.make_task(name)"
-            )
+        instance("task", task, Task, "mobod.gym.make_task(name)")
         self.task, self.num_envs = task, integer("num_envs", num_envs, least=1)
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -102,9 +99,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
             modes = ", ".join(repr(mode.value) for mode in AutoresetMode)
             raise ValueError(f"autoreset_mode is one of {modes}; got {autoreset_mode!r}") from None
         self.metadata = {**metadata_of(task), "autoreset_mode": self.autoreset_mode}
-        if render_mode not in (None, *self.metadata["render_modes"]):
-            raise ValueError(f"render_mode is None or one of {self.metadata['render_modes']}, got {render_mode!r}")
-        self.render_mode, self.renderer = render_mode, _checked_renderer(renderer)
+        among("render_mode", render_mode, (None, *self.metadata["render_modes"]))
+        self.render_mode = render_mode
+        self.renderer = among("renderer", renderer, ("auto", "card", "matplotlib"))
         self._camera: Camera | None = None
         self._page: CrowdViewer | None = None
         self._shown = -np.inf
@@ -378,12 +375,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[Array, Array, Array]):
         return f"<mobod.gym.VectorEnv of {self.num_envs} environments>"
 
 
-def _checked_renderer(renderer: str) -> str:
-    if renderer not in ("auto", "card", "matplotlib"):
-        raise ValueError(f"renderer is 'auto', 'card' or 'matplotlib'; got {renderer!r}")
-    return renderer
-
-
 def metadata_of(task: Task) -> dict[str, Any]:
     """Metadata of a task's environments: how they are rendered."""
     return {"render_modes": ["human", "rgb_array"], "render_fps": max(1, round(1.0 / task.interval))}
@@ -392,8 +383,7 @@ def metadata_of(task: Task) -> dict[str, Any]:
 def _mask(options: dict[str, Any] | None, n: int) -> npt.NDArray[np.bool_]:
     """Which environments to reset."""
     if options:
-        if not isinstance(options, Mapping):
-            raise TypeError(f"options is a dict, such as {{'reset_mask': mask}}; got {options!r}")
+        instance("options", options, Mapping, "{'reset_mask': mask}")
         for name in options:
             if name != "reset_mask":
                 raise ValueError(f"options has no {name!r}; there is 'reset_mask', of those to reset")

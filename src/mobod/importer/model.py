@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..algebra.arrays import Array
 from ..value.attributes import Sealed
-from ..value.checks import suggest
+from ..value.checks import all_known, suggest
 from ..value.html_table import html_table
 from ..value.stage import Stage
 from .report import Report
@@ -215,8 +215,7 @@ class Model(Sealed):
         found = self.muscles.get(muscle)
         if found is None:
             raise KeyError(f"the model has no muscle {muscle!r}; {suggest(muscle, [*self.muscles])}")
-        if coordinate not in self.speeds:
-            raise KeyError(f"the model has no speed of a coordinate {coordinate!r}; {suggest(coordinate, [*self.speeds])}")
+        all_known("the model has no speed of a coordinate", [coordinate], self.speeds, KeyError)
         return float(found.get_path().calc_moment_arm_of(state, self.speeds[coordinate]))
 
     def save_urdf(self, path: str | os.PathLike[str]) -> list[str]:

@@ -20,6 +20,7 @@ from ..errors import ModelError
 from ..state.state import State
 from ..stepping import controller, limits, loop, record as rk
 from ..system.system import MultibodySystem
+from ..value import checks
 from . import _bdf_steps as bdf, _implicit
 from ._solvers import Cvode, Problem, Scipy
 from .base import Integrator
@@ -101,8 +102,7 @@ class BDF(Integrator):
     def __init__(self, system: MultibodySystem, *, solver: str | None = None, **settings: Any) -> None:
         super().__init__(system, **settings)
         solvers = _COMPILED, *_SOLVERS
-        if solver not in (None, *solvers):
-            raise ValueError(f"solver has to be one of {', '.join(map(repr, solvers))}, got {solver!r}")
+        checks.among("solver", solver, (None, *solvers))
         if solver == "cvode" and not _has_cvode():
             raise ImportError(
                 "CVODE needs scikit-sundae: pip install scikit-sundae (or mobod[stiff]); or take solver='compiled'"

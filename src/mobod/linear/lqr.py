@@ -174,9 +174,7 @@ def _left_out(model: LinearSystem, leave_out: Sequence[str]) -> list[str]:
         raise TypeError(f"leave_out has to be a list of names, such as [{leave_out!r}]")
     dropped = list(leave_out)
     names = list(model.state_names)
-    for name in dropped:
-        if name not in names:
-            raise ValueError(f"there is no independent state {name!r} to leave out; there are {', '.join(names)}")
+    checks.all_known("there is no independent state", dropped, names)
     rest = [k for k, name in enumerate(names) if name not in dropped]
     largest = np.abs(model.A).max(initial=0.0)
     for name in dropped:
@@ -191,9 +189,7 @@ def _weights(what: str, given: Weights, names: Sequence[str], rest: float) -> Ar
     """A symmetric matrix of weights."""
     n = len(names)
     if isinstance(given, Mapping):
-        for name in given:
-            if name not in names:
-                raise ValueError(f"{what} weighs {name!r}, which there is not; there are {', '.join(names)}")
+        checks.all_known(f"{what} weighs", given, names)
         return np.diag([float(given.get(name, rest)) for name in names])
     matrix = checks.numbers(what, given)
     if matrix.ndim == 0:

@@ -405,8 +405,7 @@ class Measure(Sealed):
 
     def _check_order(self, asked: str, deriv_order: int) -> None:
         count = self.get_num_time_derivatives()
-        if not isinstance(deriv_order, (int, np.integer)) or isinstance(deriv_order, bool):
-            raise TypeError(f"{asked}: deriv_order has to be an integer, not {deriv_order!r}")
+        checks.integer(f"{asked}: deriv_order", deriv_order)
         if not 0 <= deriv_order <= count:
             there = "no derivative" if count == 0 else f"derivatives up to order {count}"
             raise ValueError(f"{asked}: {self!r} has {there}; got deriv_order {deriv_order}")
@@ -450,10 +449,7 @@ def same_shape(kind: str, left: Any, right: Any) -> Shape:
 
 def check_measure(kind: str, operand: Any) -> Any:
     """Refuse what is no measure."""
-    if not isinstance(operand, Measure):
-        raise TypeError(
-            f"an operand of a {kind} has to be a Measure, not {operand!r}; mobod.measure.Constant makes one of a value"
-        )
+    checks.instance(f"an operand of a {kind}", operand, Measure, "mobod.measure.Constant makes of a value")
     return operand
 
 

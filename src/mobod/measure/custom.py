@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import ModelError
+from ..function.users import check_form
 from ..state.state import State
 from ..value.stage import Stage
 from . import _store
@@ -57,17 +58,10 @@ class Custom(Measure):
         shape: tuple[int, ...] = (),
         name: str | None = None,
     ) -> None:
+        check_form(implementation, compiled, CustomImplementation, CompiledFunctions)
         if compiled is not None:
-            if implementation is not None:
-                raise TypeError("a measure is an implementation or compiled functions, not both")
-            if not isinstance(compiled, CompiledFunctions):
-                raise TypeError(f"compiled has to be a mobod.measure.CompiledFunctions(...), not {compiled!r}")
             implementation = OfCompiledFunctions(compiled, check_shape(shape, "a Custom measure"))
-        if not isinstance(implementation, CustomImplementation):
-            raise TypeError(
-                "implementation has to be an instance of a class derived from mobod.measure.CustomImplementation, "
-                f"not {implementation!r}; or give compiled=mobod.measure.CompiledFunctions(...)"
-            )
+        assert implementation is not None
         self.implementation = implementation
         self._places: list[int] = []
         self._begun = -1

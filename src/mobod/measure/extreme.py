@@ -16,6 +16,7 @@ from ..algebra.arrays import Array
 from ..algebra.scalar import load, store, where, zero
 from ..compiling import generic
 from ..state.state import State
+from ..value.checks import instance
 from ..value.stage import Stage
 from .base import Joined, Measure, NotCompiled, check_measure, fewest
 from .memory import Memory
@@ -340,6 +341,5 @@ class MinAbs(Extreme):
 
 
 def _operation(value: Any) -> _Operation:
-    if not isinstance(value, _Operation):
-        raise TypeError(f"the operation of an Extreme has to be an Extreme.Operation, such as MAXIMUM, not {value!r}")
+    instance("the operation of an Extreme", value, _Operation, "Extreme.Operation.MAXIMUM")
     return value

@@ -14,6 +14,7 @@ from ..function.base import UNLIMITED
 from ..state.of_each import Present, Rows, of_each
 from ..state.state import State
 from ..value import rows
+from ..value.checks import instance
 from ..value.stage import Stage
 from . import _store
 from .base import Joined, Measure, NotCompiled, check_shape
@@ -129,8 +130,7 @@ class Variable(Measure):
 
 
 def _variable_stage(stage: Any) -> Stage:
-    if not isinstance(stage, Stage):
-        raise TypeError(f"what a Variable invalidates has to be a Stage, such as Stage.DYNAMICS, not {stage!r}")
+    instance("what a Variable invalidates", stage, Stage, "Stage.DYNAMICS")
     if stage < Stage.MODEL:
         raise ValueError(f"a Variable can invalidate Stage.MODEL or one above, not {stage.name}")
     return stage

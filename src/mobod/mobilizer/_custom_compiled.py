@@ -88,8 +88,6 @@ class CompiledFunctions:
 
 def facts_of(functions: CompiledFunctions, parameters: tuple[float, ...]) -> Facts:
     """The `Facts` of a mobilizer made of a user's functions, which are checked and frozen."""
-    if not isinstance(functions, CompiledFunctions):
-        raise TypeError(f"compiled has to be a mobod.mobilizer.CompiledFunctions(...), not {functions!r}")
     check_counts("CompiledFunctions", functions.num_u, functions.num_q, functions.num_angles, ("num_u", "num_q", "num_angles"))
     users.check_number_of_parameters(len(parameters))
     frozen = {name: users.freeze(f, name, _arguments(name)) for name in NAMES if (f := getattr(functions, name)) is not None}

@@ -30,7 +30,7 @@ from ..errors import ModelError, TopologyError
 from ..function.routines import Use
 from ..state.of_each import Present, Rows, of_each
 from ..value import MassProperties, Rotation, Transform, rows
-from ..value.checks import numbers
+from ..value.checks import instance, numbers, one_of
 from ..value.frames import frame, frame_or_none
 from ..value.stage import INSTANCE
 from .facts import Direction, Facts
@@ -144,12 +144,9 @@ class MobilizedBody(Loads):
     ) -> None:
         if type(self) is MobilizedBody:
             raise TypeError("MobilizedBody is the base class; make one of the kinds in mobod.mobilizer")
-        if not isinstance(parent, MobilizedBody):
-            raise TypeError(f"the parent has to be a mobilized body (matter.ground, or another one), not {parent!r}")
-        if not isinstance(body, Body):
-            raise TypeError(f"body has to be a Body such as mobod.body.Rigid(mass_properties), not {body!r}")
-        if not isinstance(direction, Direction):
-            raise TypeError(f"direction has to be Direction.FORWARD or Direction.REVERSE, not {direction!r}")
+        instance("parent", parent, MobilizedBody, "matter.ground")
+        instance("body", body, Body, "mobod.body.Rigid(mass_properties)")
+        instance("direction", direction, Direction, "Direction.REVERSE")
         self._X_PF, self._X_BM = frame_or_none("X_PF", X_PF), frame_or_none("X_BM", X_BM)
         self._direction = direction
         self.body = body.copy()
@@ -293,8 +290,7 @@ class MobilizedBody(Loads):
 
         `ModelError` for Ground, whose mass is infinite.
         """
-        if not isinstance(body, Body):
-            raise TypeError(f"body has to be a Body such as mobod.body.Rigid(mass_properties), not {body!r}")
+        instance("body", body, Body, "mobod.body.Rigid(mass_properties)")
         if self.index == 0:
             raise ModelError("set_body: the body of Ground cannot be another one: its mass is infinite")
         self.body = body.copy()
@@ -411,24 +407,17 @@ class MobilizedBody(Loads):
         self.instance_changed()
         return len(decorations) - 1
 
-    def _decoration(self, decorations: list[tuple[Transform, Any]], i: int, where: str) -> Any:
-        if isinstance(i, bool) or not hasattr(i, "__index__"):
-            raise TypeError(f"a decoration of {self._name!r} goes by its ordinal, an integer, not by {i!r}")
-        if not 0 <= i < len(decorations):
-            raise IndexError(f"{self._name!r} has {len(decorations)} {where} decorations, counted from 0; no number {i}")
-        return decorations[i][1]
-
     def get_num_outboard_decorations(self) -> int:
         """Number of decorations on the frame M, outboard."""
         return len(self.outboard_decorations)
 
     def get_outboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame M."""
-        return self._decoration(self.outboard_decorations, i, "outboard")
+        return one_of(self.outboard_decorations, i, self, "outboard decorations")[1]
 
     def upd_outboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame M, for changing."""
-        return self._decoration(self.outboard_decorations, i, "outboard")
+        return one_of(self.outboard_decorations, i, self, "outboard decorations")[1]
 
     def get_num_inboard_decorations(self) -> int:
         """Number of decorations on the frame F, inboard."""
@@ -436,11 +425,11 @@ class MobilizedBody(Loads):
 
     def get_inboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame F."""
-        return self._decoration(self.inboard_decorations, i, "inboard")
+        return one_of(self.inboard_decorations, i, self, "inboard decorations")[1]
 
     def upd_inboard_decoration(self, i: int) -> Any:
         """The geometry of decoration *i* on the frame F, for changing."""
-        return self._decoration(self.inboard_decorations, i, "inboard")
+        return one_of(self.inboard_decorations, i, self, "inboard decorations")[1]
 
     def calc_decorations(self, state: State) -> list[Any]:
         """Decorations to draw on the body besides, placed in its frame, at a state that is at POSITION."""

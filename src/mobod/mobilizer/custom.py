@@ -15,11 +15,12 @@ from ..algebra.arrays import Array, ArrayLike
 from ..body import Body
 from ..decoration.of_users import users_decorations
 from ..errors import ModelError
+from ..function.users import check_form
 from ..state.named_parameters import NamedParameters, names_and_values
 from ..state.of_each import all_numbers, of_each
 from ..state.state import State
 from ..value import Rotation, Transform
-from ..value.checks import numbers, shaped
+from ..value.checks import integer, numbers, shaped
 from ..value.frames import frame
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions, facts_of
@@ -294,21 +295,16 @@ def _functions(implementation: Any, compiled: Any, transform: Any, num_q: Any) -
     if (num_q is None) != (transform is None):
         raise TypeError("num_q, the number of coordinates, belongs to transform, and transform needs it")
     if transform is not None:
-        if isinstance(num_q, bool) or not hasattr(num_q, "__index__"):
-            raise TypeError(f"num_q has to be an integer, not {num_q!r}")
+        integer("num_q", num_q)
         if not 1 <= num_q <= MOST_SPEEDS:
             raise ModelError(f"num_q is {num_q}; a mobilizer has 1 to {MOST_SPEEDS} speeds, and here as many coordinates")
         return CompiledFunctions(num_q=num_q, num_u=num_q, transform=transform)
-    return compiled  # which facts_of checks
+    check_form(implementation, compiled, CustomImplementation, CompiledFunctions)
+    return compiled
 
 
 def _check_usable(implementation: Any, parent: Any) -> None:
     """Refuse an implementation that cannot be that of a new body on *parent*."""
-    if not isinstance(implementation, CustomImplementation):
-        raise TypeError(
-            "implementation has to be an instance of a class derived from mobod.mobilizer.CustomImplementation, "
-            f"not {implementation!r}; or give compiled=mobod.mobilizer.CompiledFunctions(...)"
-        )
     if "declared_nu" not in vars(implementation):
         raise ModelError(f"{type(implementation).__name__}.__init__ has to call super().__init__(matter, nu, nq)")
     if implementation.bound_mobod is not None:

@@ -14,6 +14,7 @@ from ..body import Rigid
 from ..errors import ModelError
 from ..value import MassProperties, Rotation, Transform, UnitInertia
 from ..value.attributes import named_arguments
+from ..value.checks import integer
 from ..value.stage import Stage
 from ._custom_compiled import CompiledFunctions
 from .base import Direction, MobilizedBody
@@ -186,8 +187,7 @@ def _places(check: _Check, q: ArrayLike | None, trials: int, rng: np.random.Gene
         if given.shape[1:] != (n,) or not np.isfinite(given).all():
             raise ValueError(f"q has to be places of {n} finite numbers each, got shape {np.shape(q)}")
         return [unit(x) for x in given]
-    if trials < 1:
-        raise ValueError(f"trials has to be 1 or more, got {trials}")
+    integer("trials", trials, least=1)
     places: list[Array] = []
     reason: Exception | None = None
     for _ in range(trials * TRIES):

@@ -13,6 +13,7 @@ from ..errors import ModelError
 from ..state.stage_hooks import StageHooks
 from ..value import Transform
 from ..value.abstract import Abstract
+from ..value.checks import integer
 from ..value.stage import Stage
 from .base import Direction
 from .custom_python import checked
@@ -294,8 +295,7 @@ def check_counts(who: str, nu: Any, nq: Any, n_angles: Any, names: tuple[str, st
     """Refuse numbers of speeds, coordinates and angles that no mobilizer has."""
     of_u, of_q, of_angles = names
     for name, value in zip(names, (nu, nq, n_angles), strict=True):
-        if isinstance(value, bool) or not hasattr(value, "__index__"):
-            raise TypeError(f"{name} of {who} has to be an integer, not {value!r}")
+        integer(f"{name} of {who}", value)
     if not 1 <= nu <= MOST_SPEEDS:
         raise ModelError(f"{who} has {of_u} = {nu}; a mobilizer has 1 to {MOST_SPEEDS} speeds (none is a Weld)")
     if not 0 <= n_angles <= 4:

@@ -335,11 +335,7 @@ def _functions(functions: Sequence[Function]) -> tuple[Function, ...]:
             "Constant(0, 0) stands for what does not move"
         )
     for f, function in enumerate(chosen):
-        if not isinstance(function, Function):
-            raise TypeError(
-                f"functions[{f}] of a FunctionBased must be a mobod.Function, not {function!r}; mobod.function.Custom makes "
-                "one of a callable"
-            )
+        checks.instance(f"functions[{f}] of a FunctionBased", function, Function, "mobod.function.Custom makes of a callable")
         if function.get_max_derivative_order() < 2:
             raise ModelError(
                 f"functions[{f}] of a FunctionBased needs second derivatives, {function!r} has them to order "

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..function.users import check_parameters
+from ..function.users import check_form, check_parameters
 from ..mobilizer.base import MobilizedBody
 from ..state.named_parameters import NamedParameters, names_and_values
 from ..state.of_each import Present, Rows, numbers_at, of_each
@@ -145,11 +145,8 @@ class Custom(NamedParameters, Motion):
         *,
         compiled: CompiledFunctions | None = None,
     ) -> None:
+        check_form(implementation, compiled, CustomImplementation, CompiledFunctions)
         if compiled is not None:
-            if implementation is not None:
-                raise TypeError("a motion is an implementation or compiled functions, not both")
-            if not isinstance(compiled, CompiledFunctions):
-                raise TypeError(f"compiled has to be a mobod.motion.CompiledFunctions(...), not {compiled!r}")
             if not hasattr(mobod, "get_mobilized_body_index"):
                 raise TypeError(f"a motion is made for a mobilized body, not for {mobod!r}")
             facts = mobod.facts
@@ -161,11 +158,6 @@ class Custom(NamedParameters, Motion):
             super().__init__(mobod)
             self._compiled = compiled
             return
-        if not isinstance(implementation, CustomImplementation):
-            raise TypeError(
-                "implementation has to be an instance of a class derived from mobod.motion.CustomImplementation, "
-                f"not {implementation!r}; or give compiled=mobod.motion.CompiledFunctions(...)"
-            )
         super().__init__(mobod)
         self.implementation = implementation
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..value import checks
 
 #: How uneven times may be, as a part of their step, for a filter; files write them with three to six decimals.
 UNEVEN = 0.05
@@ -39,8 +40,7 @@ def stretches(there: Any) -> Iterator[slice]:
 
 def butterworth(step: float, cutoff: float, order: int) -> Callable[[Array], Array]:
     """A filter of columns, forward and backward."""
-    if order not in (2, 4, 6, 8, 10, 12):
-        raise ValueError(f"the order of a filter that runs both ways is even, 2 to 12, half of it each way; it is {order!r}")
+    checks.among("the order of a filter that runs both ways, half of it each way,", order, (2, 4, 6, 8, 10, 12))
     from scipy.signal import butter, sosfiltfilt
 
     half = order // 2
@@ -113,8 +113,7 @@ def present(column: Array) -> Any:
 
 def interpolated(time: Array, column: Array, at: Array, degree: int) -> Array:
     """The column at other times; gaps where one of the neighbours is one."""
-    if degree not in (1, 3, 5):
-        raise ValueError(f"the degree of interpolation is 1, 3 or 5; it is {degree!r}")
+    checks.among("the degree of interpolation", degree, (1, 3, 5))
     from scipy.interpolate import make_interp_spline
 
     result = np.full((len(at), *column.shape[1:]), np.nan)

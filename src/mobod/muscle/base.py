@@ -335,7 +335,7 @@ class Muscle(Force):
             If it is no function of `mobod.function`, or not of one argument.
         """
         if function is not None:
-            checks.instance("function", function, Function, "a function of time, of mobod.function")  # type: ignore[type-abstract]
+            checks.instance("function", function, Function, "a function of time, of mobod.function")
             if function.get_argument_size() != 1:
                 size = function.get_argument_size()
                 raise ValueError(f"the excitation of {self!r} is a function of time alone; {function!r} has {size} arguments")

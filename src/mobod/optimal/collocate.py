@@ -17,7 +17,6 @@ from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.callers import callers_level
-from ..value.checks import suggest
 from . import ipopt, scipy_solver
 from .functions import NodeFunction
 from .hermite_simpson import HERMITE_SIMPSON
@@ -27,7 +26,6 @@ from .part import Part
 from .phase import Phase
 from .radau import RADAU
 from .refinement import errors, refined
-from .scheme import Scheme
 from .solution import Solution
 from .straight import balance_fibers, straight
 from .transcription import Transcription
@@ -165,7 +163,8 @@ def collocate(
     """
     began = _clock.perf_counter()
     phases, single = _phases(system, state, duration, controls, phase)
-    table = _scheme(scheme)
+    checks.all_known("there is no scheme", [scheme], SCHEMES)
+    table = SCHEMES[scheme]
     counts = _per_phase("intervals", intervals, len(phases), int)
     meshes = [Mesh(table, np.linspace(0.0, 1.0, checks.integer("intervals", count, 1) + 1)) for count in counts]
     guesses = [guess] if single else _per_phase("guess", guess, len(phases), object)
@@ -226,17 +225,10 @@ def _phases(system: Any, state: Any, duration: Any, controls: Any, settings: dic
     return [Phase(system, state, duration, controls, **settings)], True
 
 
-def _scheme(name: str) -> Scheme:
-    if name not in SCHEMES:
-        raise ValueError(f"there is no scheme {name!r}; {suggest(str(name), list(SCHEMES))}")
-    return SCHEMES[name]
-
-
 def _solver(name: str | None) -> str:
     if name is None:
         return "ipopt" if ipopt.is_there() else "scipy"
-    if name not in ("ipopt", "scipy"):
-        raise ValueError(f"solver is 'ipopt' or 'scipy', not {name!r}")
+    checks.among("solver", name, ("ipopt", "scipy"))
     if name == "ipopt" and not ipopt.is_there():
         raise ImportError("IPOPT comes with CasADi: pip install 'mobod[casadi]'; or take solver='scipy'")
     return name

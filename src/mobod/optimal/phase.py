@@ -217,8 +217,7 @@ class Phase:
 
     def _bounds(self, what: str, given: Bounds, size: int) -> tuple[Array, Array]:
         low, high = np.full(size, -np.inf), np.full(size, np.inf)
-        if not isinstance(given, Mapping):
-            raise TypeError(f"{what} has to be a mapping of names, such as {{{self.names[0]!r}: (-1, 1)}}, not {given!r}")
+        checks.instance(what, given, Mapping, f"{{{self.names[0]!r}: (-1, 1)}}")
         for key, pair in given.items():
             if key not in self.names[:size]:
                 raise ValueError(f"{what} names {key!r}; {suggest(key, self.names[:size])}")

@@ -23,7 +23,7 @@ from ..state.state import State
 from ..system.arguments import check_state
 from ..system.system import MultibodySystem
 from ..value import checks
-from ..value.checks import all_known, suggest
+from ..value.checks import all_known
 
 
 class RegionOfAttraction:
@@ -229,9 +229,8 @@ def find_region_of_attraction(
 def _extent(extent: Mapping[str, float], regulator: Regulator) -> tuple[list[str], Array]:
     if not isinstance(extent, Mapping) or not extent:
         raise TypeError(f"extent has to be a mapping such as {{{regulator.state_names[0]!r}: 1.0}}, not {extent!r}")
+    checks.all_known("extent names", extent, regulator.state_names)
     for name, size in extent.items():
-        if name not in regulator.state_names:
-            raise ValueError(f"extent names {name!r}; {suggest(name, list(regulator.state_names))}")
         checks.positive(f"extent[{name!r}]", size, ValueError)
     return list(extent), np.array([float(size) for size in extent.values()])
 

@@ -17,7 +17,7 @@ from ..force.contact.of_system import find_contacts
 from ..force.contact.subsystem import CONTACT
 from ..state.state import State
 from ..system.system import MultibodySystem
-from ..value.checks import suggest
+from ..value.checks import all_known
 
 Table: TypeAlias = npt.NDArray[Any]
 
@@ -134,8 +134,7 @@ def load_by_name(system: MultibodySystem, name: str) -> Callable[[Table], float]
         for load in ("normal", "friction")
         for i, j in itertools.permutations(range(len(names)), 2)
     }
-    if name not in known:
-        raise ValueError(f"there is no quantity {name!r}; {suggest(name, list(known))}")
+    all_known("there is no quantity", [name], known)
 
     def load(rows: Table) -> float:
         loads = loads_by_pair(rows, 1, names)

@@ -25,7 +25,7 @@ from ..system.interpreted import interpreted_lines
 from ..system.system import MultibodySystem
 from ..value.attributes import named_arguments
 from ..value.callers import callers_level
-from ..value.checks import check_extension, number
+from ..value.checks import all_known, among, check_extension, instance, number
 from ..value.files import as_path, check_writable
 from ..value.progress import make_bar
 from ..value.stage import Stage
@@ -335,8 +335,7 @@ class _Outcome:
 
 def _check_times(system: Any, time: Any, report_interval: Any, checkpoint_interval: Any) -> tuple[float, float]:
     """Check the duration, and the time between reports."""
-    if not isinstance(system, MultibodySystem):
-        raise TypeError(f"simulate takes a MultibodySystem, then a State and how long; the first is {system!r}")
+    instance("the first argument of simulate", system, MultibodySystem, "mobod.MultibodySystem()")
     time = number("time", time)
     if not 0.0 < time < np.inf:
         raise ValueError(f"time has to be positive and finite, got {time}")
@@ -350,8 +349,7 @@ def _check_times(system: Any, time: Any, report_interval: Any, checkpoint_interv
 
 def _check_choices(audit: Any, estimate_error: Any, resume: Any, progress: Any, checkpoint: Any) -> float:
     """The distance between two runs above which a user is warned; zero if their errors are not asked for."""
-    if audit not in ("reports", "steps"):
-        raise ValueError(f"audit is 'reports' or 'steps', not {audit!r}")
+    among("audit", audit, ("reports", "steps"))
     asked = isinstance(estimate_error, (bool, np.bool_))
     tolerance = (0.01 if estimate_error else 0.0) if asked else number("estimate_error", estimate_error)
     if not 0.0 <= tolerance < np.inf:
@@ -373,8 +371,7 @@ def _make_integrator(system: MultibodySystem, integrator: Any, accuracy: float |
         integrator = integrator_named(integrator)
     if isinstance(integrator, type) and issubclass(integrator, Integrator):
         return integrator(system, accuracy=ACCURACY if accuracy is None else number("accuracy", accuracy))
-    if not isinstance(integrator, Integrator):
-        raise TypeError(f"integrator is one such as mobod.integrator.BDF(system), its class or its name, not {integrator!r}")
+    instance("integrator", integrator, Integrator, "mobod.integrator.BDF(system), a class or its name")
     if accuracy is not None and accuracy != integrator.accuracy:
         kind = type(integrator).__name__
         raise ValueError(
@@ -417,8 +414,7 @@ def _files(record_to: Any, checkpoint: Any) -> tuple[Path | None, Path | None]:
 def integrator_named(name: str) -> type[Integrator]:
     """The class of that name; `ValueError` where there is none."""
     kinds = {kind: getattr(integrators, kind) for kind in dir(integrators) if kind != "Integrator"}
-    if name not in kinds:
-        raise ValueError(f"there is no integrator {name!r}; there are {', '.join(kinds)}")
+    all_known("there is no integrator", [name], kinds)
     return kinds[name]
 
 

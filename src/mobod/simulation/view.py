@@ -15,7 +15,7 @@ from ..integrator import Integrator, RungeKuttaMerson
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.attributes import named_arguments
-from ..value.checks import array, positive, suggest
+from ..value.checks import all_known, array, positive
 from .time_stepper import TimeStepper
 from .trajectory import Trajectory
 
@@ -140,9 +140,8 @@ def _check_ranges(
     bodies = system.get_matter_subsystem().bodies
     names = [name for body, n in zip(bodies, state.tree.num_q, strict=True) for name in body.name_each(n)]
     found = {}
+    all_known("ranges: there is no coordinate", ranges, names)
     for name, pair in ranges.items():
-        if name not in names:
-            raise ValueError(f"ranges: there is no coordinate {name!r}; {suggest(name, names)}")
         low, high = array(f"the range of {name!r}", pair, (2,), ValueError).tolist()
         if not low < high:
             raise ValueError(f"the range of {name!r} has to begin below its end, got {pair!r}")

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..errors import StageError
 from ..value.attributes import Sealed
-from ..value.checks import integer, numbers
+from ..value.checks import instance, integer, numbers
 from ..value.stage import Stage
 from .resources import NEVER, CacheEntry, DiscreteVariable, Resources, index_in, named, own_copy, subsystem_order
 
@@ -334,8 +334,7 @@ class Allocation(Sealed):
 
 def stage_given(what: str, value: Any) -> Stage:
     """A `Stage` that was passed in, checked."""
-    if not isinstance(value, Stage):
-        raise TypeError(f"{what} has to be a Stage, such as Stage.DYNAMICS, not {value!r}")
+    instance(what, value, Stage, "Stage.DYNAMICS")
     return value
 
 

@@ -192,9 +192,7 @@ class Subsystem(StateAccess):
 
     def get_measure(self, index: int) -> Measure:
         """One of its measures, by index; `IndexError` where there is none."""
-        if not 0 <= index < len(self.own_measures):
-            raise IndexError(f"{self!r} has {len(self.own_measures)} measures; no number {index}")
-        return self.own_measures[index]
+        return checks.one_of(self.own_measures, index, self, "measures")
 
     def find_acting_measures(self) -> bool:
         """Find out which measures take part in realizing states; whether any does."""

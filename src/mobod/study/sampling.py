@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..value.attributes import named_arguments
-from ..value.checks import integer, numbers
+from ..value.checks import among, instance, integer, numbers
 
 _METHODS = "sobol", "halton", "latin", "uniform"
 
@@ -58,8 +58,7 @@ def sample_parameters(
     ((256,), (256, 3))
     """
     n = integer("n", n, least=1)
-    if not isinstance(ranges, Mapping):
-        raise TypeError(f'ranges has to be a dict of parameters, such as {{"mass": (0.5, 2.0)}}; got {ranges!r}')
+    instance("ranges", ranges, Mapping, '{"mass": (0.5, 2.0)}')
     columns = {name: _Range(name, given) for name, given in ranges.items()}
     if not columns:
         raise ValueError("ranges of sample_parameters names no parameter")
@@ -73,8 +72,7 @@ def sample_parameters(
 
 def _points(dimension: int, n: int, method: str, seed: int) -> Any:
     """Points of the unit cube ``(n, dimension)``."""
-    if method not in _METHODS:
-        raise ValueError(f"method has to be one of {', '.join(map(repr, _METHODS))}, not {method!r}")
+    among("method", method, _METHODS)
     rng = np.random.default_rng(seed)
     if method == "uniform":
         return rng.random((n, dimension))

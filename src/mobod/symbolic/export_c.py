@@ -180,8 +180,7 @@ def _choose(what: str, value: Any, known: Sequence[str]) -> None:
 def _stations(system: MultibodySystem, stations: Mapping[str, Any] | None) -> dict[str, tuple[int, Any]]:
     if stations is None:
         return {}
-    if not isinstance(stations, Mapping):
-        raise TypeError(f"stations has to be a mapping of names to (body, point), not {stations!r}")
+    checks.instance("stations", stations, Mapping, '{"tip": (body, point)}')
     found = {}
     for name, given in stations.items():
         if not isinstance(given, Sequence) or isinstance(given, str) or len(given) != 2:

@@ -16,7 +16,7 @@ from ..state.state import State
 from ..tree import constraint_operators as operators
 from ..tree.constraint_fields import grouped, order_of_rows
 from ..tree.prescribed_mobilities import SOLVED
-from ..value.checks import by_name, integer, name_among, numbers
+from ..value.checks import by_name, name_among, numbers, one_of
 from .matter_dynamics import TreeDynamics
 
 
@@ -47,9 +47,7 @@ class Constrained(TreeDynamics):
         """A constraint by its index or its name; `IndexError`, or `KeyError`, where there is none."""
         if isinstance(index, str):
             return by_name("constraint", self.constraints, index)
-        if not 0 <= integer("a constraint's index", index) < len(self.constraints):
-            raise IndexError(f"there are {len(self.constraints)} constraints; no number {index}")
-        return self.constraints[index]
+        return one_of(self.constraints, index, self, "constraints")
 
     def upd_constraint(self, index: int | str) -> Constraint:
         """A constraint by its index or its name; the same object as `get_constraint` gives."""

@@ -43,9 +43,7 @@ class HasContacts(Reactions):
 
     def get_unilateral_contact(self, index: int) -> UnilateralContact:
         """A unilateral contact by its index; `IndexError` out of range."""
-        if not 0 <= index < len(self.unilateral_contacts):
-            raise IndexError(f"there are {len(self.unilateral_contacts)} unilateral contacts; no number {index}")
-        return self.unilateral_contacts[index]
+        return checks.one_of(self.unilateral_contacts, index, self, "unilateral contacts")
 
     def upd_unilateral_contact(self, index: int) -> UnilateralContact:
         """A unilateral contact by its index; the same object as `get_unilateral_contact` gives."""
@@ -57,9 +55,7 @@ class HasContacts(Reactions):
 
     def get_state_limited_friction(self, index: int) -> StateLimitedFriction:
         """One of these by its index; `IndexError` out of range."""
-        if not 0 <= index < len(self.state_limited_frictions):
-            raise IndexError(f"there are {len(self.state_limited_frictions)} state-limited frictions; no number {index}")
-        return self.state_limited_frictions[index]
+        return checks.one_of(self.state_limited_frictions, index, self, "state-limited frictions")
 
     def upd_state_limited_friction(self, index: int) -> StateLimitedFriction:
         """One of these by its index; the same object as `get_state_limited_friction` gives."""

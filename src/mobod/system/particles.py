@@ -93,10 +93,7 @@ class ParticleSubsystem(Subsystem):
 
     def particle(self, p: int) -> int:
         """The number of a particle, checked."""
-        i, n = checks.integer("the number of a particle", p), self.get_num_particles()
-        if not 0 <= i < n:
-            raise IndexError(f"there are {n} particles, numbered from 0; no number {p}")
-        return i
+        return checks.index_of(self.get_num_particles(), p, self, "particles")
 
     def _particle_state(self, state: State, asked: str, stage: Stage) -> Any:
         """The record of a state at *stage* or above."""

@@ -13,6 +13,7 @@ from ..state.state import State
 from ..state.subsystem import Subsystem
 from ..tree.tree import Tree
 from ..value.attributes import Sealed
+from ..value.checks import instance
 from .matter import SimbodyMatterSubsystem
 
 
@@ -45,8 +46,7 @@ class HasParts(Sealed):
         from ..force.subsystem import GeneralForceSubsystem
         from .matter import SimbodyMatterSubsystem
 
-        if not isinstance(subsystem, Subsystem):
-            raise TypeError(f"adopt_subsystem takes a Subsystem, not {subsystem!r}")
+        instance("what a system adopts", subsystem, Subsystem, "mobod.GeneralForceSubsystem(system)")
         if not hasattr(subsystem, "own_measures"):
             raise TypeError(f"{type(subsystem).__name__}.__init__ has to call super().__init__(system, name)")
         if subsystem.system is not None:

@@ -103,12 +103,17 @@ def integer(what: str, value: Any, least: int | None = None, most: int | None = 
     return i
 
 
+def index_of(count: int, given: Any, owner: Any, what: str) -> int:
+    """The number of one of what *owner* has so many of, counted from 0: *what* are these, such as ``constrained bodies``."""
+    i = integer(f"the number of one of the {what} of {owner!r}", given)
+    if not 0 <= i < count:
+        raise IndexError(f"{owner!r} has {count} {what}; no number {i}")
+    return i
+
+
 def one_of(found: Sequence[T], index: Any, owner: Any, what: str) -> T:
-    """One of what *owner* has, by its number: *what* are these, such as ``constrained bodies``."""
-    i = integer(f"the number of one of the {what} of {owner!r}", index)
-    if not 0 <= i < len(found):
-        raise IndexError(f"{owner!r} has {len(found)} {what}; no number {i}")
-    return found[i]
+    """One of what *owner* has, by its number."""
+    return found[index_of(len(found), index, owner, what)]
 
 
 def axis_index(what: str, value: object) -> int:
@@ -127,6 +132,14 @@ def flag(what: str, value: Any) -> bool:
     return bool(value)
 
 
+def among(what: str, value: T, known: Iterable[Any], error: type[Exception] = ValueError) -> T:
+    """One of a few words or numbers."""
+    *others, last = map(repr, known)
+    if value not in known:
+        raise error(f"{what} has to be {', '.join(others)} or {last}, not {value!r}")
+    return value
+
+
 def flags(asked: str, **values: Any) -> None:
     """Flags of a function *asked*, by their names: each True or False."""
     for name, value in values.items():
@@ -136,10 +149,11 @@ def flags(asked: str, **values: Any) -> None:
 # ---------------------------------------------------------------------------------------------- objects
 
 
-def instance(what: str, value: Any, kind: type[T], such_as: str) -> T:
+def instance(what: str, value: T, kind: type, such_as: str) -> T:
     """An object of a class of the package; the message says what to give, *such_as* ``matter.ground``."""
     if not isinstance(value, kind):
-        raise TypeError(f"{what} has to be a {kind.__name__}, such as {such_as}, not {reprlib.repr(value)}")
+        article = "an" if kind.__name__[0] in "AEIOU" else "a"
+        raise TypeError(f"{what} has to be {article} {kind.__name__}, such as {such_as}, not {reprlib.repr(value)}")
     return value
 
 

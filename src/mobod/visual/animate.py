@@ -23,7 +23,7 @@ from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
 from ..shapes.poses import calc_poses
 from ..shapes.tracks import calc_tracks
 from ..shapes.view import find_view
-from ..value.checks import check_extension
+from ..value.checks import among, check_extension, positive
 from ..value.files import written
 from .card import find_card_scene
 from .scene import Scene
@@ -92,15 +92,12 @@ def animate_trajectory(
     progress: Callable[[int, int], object] | None = None,
 ) -> Animation:
     """Draw a trajectory as it moves; see `Trajectory.animate`."""
-    if not fps > 0.0:
-        raise ValueError(f"fps must be positive; it is {fps}")
-    if not speed > 0.0:
-        raise ValueError(f"speed must be positive; it is {speed}")
+    positive("fps", fps, ValueError)
+    positive("speed", speed, ValueError)
     if trajectory.system is None:
         raise ValueError("an animation needs a system; load the trajectory with Trajectory.load(path, system=system)")
     shown = check_contact_forces(contact_forces)
-    if renderer not in ("auto", "card", "matplotlib"):
-        raise ValueError(f"renderer is 'auto', 'card' or 'matplotlib'; got {renderer!r}")
+    among("renderer", renderer, ("auto", "card", "matplotlib"))
     options = {"fps": fps, "speed": speed, "size": size, "contact_forces": shown, "renderer": renderer, "progress": progress}
     file = None if path is None else Path(path)
     if file is not None:

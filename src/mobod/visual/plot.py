@@ -109,10 +109,7 @@ def plot_trajectory(
     named_units, columns = _units(units), _columns(trajectory, quantities)
     if isinstance(path, str) and path in trajectory.quantity_columns():
         raise ValueError(f"path is a file, and {path!r} a recorded quantity: plot(quantities=[{path!r}])")
-    if isinstance(snapshots, bool) or not hasattr(snapshots, "__index__"):
-        raise TypeError(f"snapshots must be an integer, how many; it is {snapshots!r}")
-    if snapshots < 0:
-        raise ValueError(f"snapshots must be zero or more; it is {snapshots}")
+    checks.integer("snapshots", snapshots, least=0)
     pictured = trajectory.system is not None and snapshots > 0 and len(trajectory) > 0
     figure = TrajectoryFigure(figsize=(WIDTH, GRAPHS), dpi=110, facecolor="white")
     FigureCanvasAgg(figure)

@@ -116,8 +116,7 @@ class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):
         bristle_relaxation: float = 1e-3,
     ) -> None:
         speed = checks.positive("transition_velocity", transition_velocity)
-        if friction not in ("stribeck", "bristle"):
-            raise ModelError(f"friction has to be 'stribeck' or 'bristle', not {friction!r}")
+        checks.among("friction", friction, ("stribeck", "bristle"), ModelError)
         rate = checks.positive("transition_rate", transition_rate)
         time = checks.positive("bristle_relaxation", bristle_relaxation)
         rows = None if max_bristles is None else checks.integer("max_bristles", max_bristles, 1)

@@ -229,8 +229,7 @@ def warn_of_points_inside(paths: Iterable[Transmission], state: State) -> None:
 
 def check_transmission(forces: GeneralForceSubsystem, what: Any) -> Transmission:
     """Refuse what is none, and one of another system."""
-    if not isinstance(what, Transmission):
-        raise TypeError(f"transmission has to be one of mobod.force.transmission, such as Coordinates(...), not {what!r}")
+    checks.instance("transmission", what, Transmission, "mobod.force.transmission.Coordinates(...)")
     if what.forces.get_system() is not forces.get_system():
         raise TopologyError(f"{what!r} is made of bodies of another system")
     return what

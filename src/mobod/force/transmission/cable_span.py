@@ -204,9 +204,7 @@ class CableSpan(Path):
 
     def calc_via_point_unit_force(self, state: State, via_point: int) -> Array:
         """The same at a via point. Needs POSITION."""
-        if not 0 <= checks.integer("via_point", via_point) < self.get_num_via_points():
-            raise IndexError(f"there are {self.get_num_via_points()} via points, numbers from 0; got {via_point!r}")
-        return self._unit_force_at(state, via_point + 1)
+        return self._unit_force_at(state, 1 + checks.index_of(self.get_num_via_points(), via_point, self, "via points"))
 
     def calc_body_forces(self, state: State, tension: float) -> Array:
         """Torque and force on every body by a tension, (nb, 2, 3) in Ground, about the bodies' origins. Needs POSITION."""
@@ -225,9 +223,7 @@ class CableSpan(Path):
             raise ModelError("a CableSpan gets its obstacles and via points before a force that acts along it")
 
     def _obstacle(self, obstacle: int) -> PathWrap:
-        if not 0 <= checks.integer("obstacle", obstacle) < len(self._obstacles):
-            raise IndexError(f"there are {len(self._obstacles)} obstacles, numbers from 0; got {obstacle!r}")
-        return self._obstacles[obstacle]
+        return checks.one_of(self._obstacles, obstacle, self, "obstacles")
 
     def _point_stop(self, state: State, k: int) -> Array:
         """The numbers of a stop."""

@@ -435,8 +435,7 @@ class Path(AlongCourse):
         wrapping: str = "opensim",
     ) -> None:
         places, taken = [_point(forces, one) for one in points], list(wraps)
-        if wrapping not in ("opensim", "geodesic"):
-            raise ModelError(f"wrapping of a Path is opensim or geodesic, not {wrapping!r}")
+        checks.among("wrapping of a Path", wrapping, ("opensim", "geodesic"), ModelError)
         self._is_taut = wrapping == "geodesic"
         if self._is_taut:
             taken = _in_order(taken)
@@ -511,8 +510,7 @@ class Path(AlongCourse):
         )
         if surface.KIND == CAPSULE and not self._is_taut:
             raise ModelError("a WrapCapsule is an obstacle of taut paths; take wrapping='geodesic', or a CableSpan")
-        if wrap.method not in METHODS:
-            raise ModelError(f"the method of a PathWrap is one of {', '.join(METHODS)}, not {wrap.method!r}")
+        checks.among("the method of a PathWrap", wrap.method, METHODS, ModelError)
         ends = (0 if wrap.first is None else wrap.first), (n - 1 if wrap.last is None else wrap.last)
         if not all(isinstance(end, int) and 0 <= end < n for end in ends):
             raise ModelError(f"a PathWrap is between two of its path's {n} points, numbers 0 to {n - 1}; got {ends}")

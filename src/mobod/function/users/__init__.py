@@ -9,10 +9,12 @@ A family says which arguments its functions have and what they return; the rest 
   a kind whose file may be anywhere: ``routine_of_kind(make, *functions)``;
 - `explanation` explains what Numba cannot compile, and `culprits` finds what it refuses without a word; `places` finds
   the line of the user's file;
+- `forms` checks which of the two forms of a part is given, an object of Python or functions;
 - `surroundings` has the arguments of functions of a system's motion: (t, X, V, q, u, parameters).
 """
 
 from .culprits import find_culprit
+from .forms import check_form
 from .frozen import Frozen, freeze
 from .places import line_in_message, line_of_error
 from .routine import MOST_PARAMETERS, check_number_of_parameters, check_parameters, routine_of, routine_of_kind
@@ -22,6 +24,7 @@ __all__ = [
     "MOST_PARAMETERS",
     "Frozen",
     "OutOfReach",
+    "check_form",
     "check_number_of_parameters",
     "check_parameters",
     "check_tuples",

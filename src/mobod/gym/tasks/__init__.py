@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 
-from ...value.checks import suggest
+from ...value.checks import all_known
 from ..task import Task
 
 #: By name, the identifier with which Gymnasium knows each.
@@ -33,6 +33,5 @@ def make_task(name: str) -> Task:
     """
     if not isinstance(name, str):
         raise TypeError(f"a task is named by a str, one of {', '.join(TASKS)}; got {name!r}")
-    if name not in TASKS:
-        raise ValueError(f"there is no task {name!r}; {suggest(name, list(TASKS))}")
+    all_known("there is no task", [name], TASKS)
     return importlib.import_module(f"{__name__}.{name}").TASK

@@ -12,7 +12,7 @@ from ... import contact
 from ...decoration.mesh_file import read_mesh
 from ...errors import ModelError
 from ...force.contact.subsystem import CompliantContactSubsystem
-from ...value.checks import suggest
+from ...value.checks import all_known, among
 from ...value.stage import Stage
 from ..mesh_files import MeshFinder
 from ..parts import plural
@@ -42,10 +42,8 @@ def check_materials(material: Any, materials: Mapping[str, Any] | None, links: M
         If there is no such link.
     """
     given = {name: MATERIAL if material is None else material for name in links}
-    for name, one in (materials or {}).items():
-        if name not in links:
-            raise ModelError(f"link_materials: there is no link {name!r}; {suggest(name, list(links))}")
-        given[name] = one
+    all_known("link_materials: there is no link", materials or {}, links, ModelError)
+    given |= materials or {}
     for name, one in given.items():
         if not isinstance(one, contact.Material):
             what = f"link_materials[{name!r}]" if name in (materials or {}) else "collision_material"
@@ -55,8 +53,7 @@ def check_materials(material: Any, materials: Mapping[str, Any] | None, links: M
 
 def check_meshes(meshes: str) -> str:
     """Check the choice of what becomes of meshes; ModelError where it is none of `MESHES`."""
-    if meshes not in MESHES:
-        raise ModelError(f"collision_meshes is one of {', '.join(map(repr, MESHES))}, not {meshes!r}")
+    among("collision_meshes", meshes, MESHES, ModelError)
     return meshes
 
 

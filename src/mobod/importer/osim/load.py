@@ -134,10 +134,8 @@ def load_osim(
         if before is not None:
             scale_lengths(_built(name, element), before)
     document = Item(name, element)
-    if muscles not in ("act", "data"):
-        raise ValueError(f"muscles of load_osim is 'act' or 'data', not {muscles!r}")
-    if wrapping not in ("opensim", "geodesic"):
-        raise ValueError(f"wrapping of load_osim is 'opensim' or 'geodesic', not {wrapping!r}")
+    checks.among("muscles of load_osim", muscles, ("act", "data"))
+    checks.among("wrapping of load_osim", wrapping, ("opensim", "geodesic"))
     sections = find_sections(_built(name, element)) if wrapping == "geodesic" else None
     builder = Builder(document, name, bool(strict), mesh_dirs, report, gravity, muscles == "act", sections, as_opensim)
     model = builder.build()

@@ -16,7 +16,7 @@ import numpy as np
 from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...value import Rotation
-from ...value.checks import suggest
+from ...value.checks import all_known
 from ..xml_element import Element
 
 STATIONS = ("Marker", "PathPoint", "ConditionalPathPoint", "Station")
@@ -47,10 +47,8 @@ def scale_document(root: Element, factors: Mapping[str, Array], *, mass: float |
     list of str
         What was not scaled, a sentence each.
     """
-    names = body_names(root)
+    all_known("there is no body", factors, body_names(root), ModelError)
     for name, given in factors.items():
-        if name not in names:
-            raise ModelError(f"there is no body {name!r} to scale; {suggest(name, names)}")
         if not (np.isfinite(given) & (given > 0.0)).all():
             raise ModelError(f"the factors of the body {name!r} have to be above zero; they are {given.tolist()}")
     scaler = _Scaler(root, factors)
