@@ -13,18 +13,18 @@ from . import record
 def _add_to_numba() -> engine.Extension:
     from numba.core import types
 
-    # of what lies beside, the counter, eights, masks, objects, octants and pointers the fingerprint has the names: few kernels
+    # of what lies beside, the counter, corners, eights, masks, objects and pointers the fingerprint has the names: few kernels
     # depend on them
     from . import (  # noqa: F401
         compiled_angles,
         compiled_beside,
+        compiled_box_corners,
         compiled_counter,
         compiled_dual,
         compiled_eights,
         compiled_elementary,
         compiled_masks,
         compiled_object_access,
-        compiled_octants,
         compiled_pointers,
         compiled_primitive,
         compiled_record,

@@ -70,12 +70,12 @@ def each(arguments: Any, count: int) -> Any:
 
 
 def wrong_call() -> int:
-    """Where nothing is, with an error of Python's: for another number of arguments."""
+    """The address of nothing, with an error of Python's set: for another number of arguments."""
     raise TypeError
 
 
 def address(given: Any) -> int:
-    """Where an object is."""
+    """The address of an object."""
     return id(given)
 
 

@@ -1,4 +1,4 @@
-"""Where Python and NumPy keep what compiled code reads of their objects, and whether they do: six probes.
+"""Offsets at which Python and NumPy keep what compiled code reads of their objects, checked by six probes.
 
 The layouts are part of their interfaces in C for 64-bit CPython with its lock, but an interface is a promise and not a fact:
 when the first kernel that reads objects is loaded, each place is compared with what Python says of objects of known content.

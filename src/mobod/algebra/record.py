@@ -203,7 +203,7 @@ class TwiceDualRows:
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
-    """Where an array's memory begins."""
+    """The address of an array's first number."""
     try:
         # a quarter of the time of `array.ctypes.data`
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]

@@ -167,5 +167,5 @@ class Variables:
         return self.lower - now, self.upper - now
 
     def are_angles(self, state: State) -> npt.NDArray[np.bool_]:
-        """Which displacements turn bodies."""
+        """Mask of displacements that turn bodies."""
         return np.abs(state.record.H[self.u_of_x, :3]).max(axis=1, initial=0.0) > 0.0

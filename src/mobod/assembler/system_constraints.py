@@ -100,7 +100,7 @@ class SystemConstraints(Condition):
 
 
 def attitude_of(constraint: Constraint, state: State) -> tuple[int, int, Array, int, Array] | None:
-    """Where a constraint makes frames parallel: its first such equation, then for both its body's index and R_BF."""
+    """Frames that a constraint makes parallel: its first such equation, then for both its body's index and R_BF."""
     if isinstance(constraint, Weld):
         place = 6  # after both origins
     elif isinstance(constraint, ConstantOrientation):

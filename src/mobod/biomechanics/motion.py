@@ -111,7 +111,7 @@ def _q_dot_is_u(tree: Any) -> bool:
 
 
 def _same(tree: Any) -> Any:
-    """Which speeds u equal the rate q_dot of their coordinate: a mask (nu,)."""
+    """Mask ``(nu,)`` of speeds u that equal the rate q_dot of their coordinate."""
     same = np.zeros(tree.nu, bool)
     for b in range(1, tree.nb):
         if tree.fields["rates"][b] == 0:
@@ -169,6 +169,6 @@ def rows_of(model: Model, state: State, given: Any) -> tuple[Array, Array, list[
 
 
 def _apart(time: Array) -> Array:
-    """Which rows stay: of two at nearly one time, as OpenSim's tools write where a run ends, the later; no spline has both."""
+    """Rows to keep: of two at nearly one time, as OpenSim's tools write where a run ends, the later; no spline has both."""
     steps = np.diff(time)
     return np.append(steps > 1e-6 * np.median(steps), True) if len(steps) > 1 else np.full(len(time), True)

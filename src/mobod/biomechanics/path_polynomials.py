@@ -284,7 +284,7 @@ class _Poses:
         return lengths, slopes
 
     def _between(self, reach: tuple[list[int], list[int]]) -> np.ndarray[Any, np.dtype[np.bool_]]:
-        """Which coordinates can change a length at all: those between the bodies of its points and surfaces."""
+        """Coordinates that can change a length at all: those between the bodies of its points and surfaces."""
         tree, bodies = self._state.tree, self._model.matter.body_list
         ends, found = set(reach[0]), np.zeros(self.q.shape[1], bool)
         beyond = [0] * tree.nb  # how many of the ends are beyond each mobilizer

@@ -190,7 +190,7 @@ def frame_of(model: Model, name: str, *others: str) -> tuple[Any, Transform]:
 
 
 def held_speeds(state: State) -> npt.NDArray[np.bool_]:
-    """Which speeds locks and motions determine."""
+    """Mask of speeds that locks and motions determine."""
     tree = state.tree
     held: npt.NDArray[np.bool_] = np.zeros(len(state.u), bool)
     for b in range(1, tree.nb):

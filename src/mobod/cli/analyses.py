@@ -169,7 +169,7 @@ def _bodies(model: Model, names: list[str]) -> list[str]:
 
 
 def _joints(options: argparse.Namespace, lists: dict[str, list[str]]) -> dict[str, Any]:
-    """Which joints, on which bodies, in which frames: lists of one entry are of all joints."""
+    """The joints, the bodies loads are on, and the frames: lists of one entry are of all joints."""
     found: dict[str, Any] = {"joints": listed(lists.get("joint_names")), "on": options.on, "frame": options.frame}
     for key, tag in (("on", "apply_on_bodies"), ("frame", "express_in_frame")):
         words = [word.lower() if word.lower() in ("child", "parent", "ground") else word for word in lists.get(tag, [])]

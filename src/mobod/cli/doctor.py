@@ -99,7 +99,7 @@ def _version(package: str) -> str:
 
 
 def _cache() -> Iterator[tuple[str, str]]:
-    """Where compiled code comes from: what came with the installation, and the cache."""
+    """The sources of compiled code: what came with the installation, and the cache."""
     from ..compiling import bundle, cache_folder
 
     folder = cache_folder()

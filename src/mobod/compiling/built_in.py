@@ -31,7 +31,7 @@ class _MethodDefinition(ctypes.Structure):
 
 
 def address_of(entry: Callable[..., Any], function: Callable[..., Any]) -> int:
-    """Where the code of *entry* is, compiled or loaded, by the name of *function*.
+    """The address of the code of *entry*, compiled or loaded, by the name of *function*.
 
     It is called with three integers: the address of nothing, that of the addresses of the arguments, and how many these are.
     It returns the address of an object, which becomes its caller's.

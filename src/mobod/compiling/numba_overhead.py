@@ -165,7 +165,7 @@ def _run_passes() -> Iterator[Patch]:
 
 
 def _order_one_template() -> Iterator[Patch]:
-    """Which of a function's implementations come first, of those for this target: most have one, for all targets."""
+    """The order of a function's implementations for this target: most have one, for all targets."""
     from numba.core import utils
     from numba.core.typing import context
 

@@ -196,7 +196,7 @@ def _remember_signatures() -> Iterator[Patch]:
 
 
 def _find_lifetimes_when_needed() -> Iterator[Patch]:
-    """Where variables live, and which are there when a block begins: the last pass alone asks where they end."""
+    """Live variables, and those that are there when a block begins: the last pass alone asks where they end."""
     from numba.core import postproc, transforms
 
     processor: Any = postproc.PostProcessor

@@ -41,7 +41,7 @@ class Routine:
     def address(
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> int:
-        """Where the compiled code for a record's scalar is, compiled or loaded when it is first asked for."""
+        """The address of the compiled code for a record's scalar, compiled or loaded when it is first asked for."""
         scalar = scalar_of(in_lanes, with_tangents, own_parameters, twice)
         address = self._addresses.get(scalar)
         return self._made(scalar) if address is None else address

@@ -144,7 +144,7 @@ def speed(model: Any, c: int, i: int, j: int) -> Any:
 
 @generic
 def coordinate_place(model: Any, c: int, k: int, i: int, j: int) -> int:
-    """Where the derivative of position error *k* by coordinate *j* of constrained mobilizer *i* is kept."""
+    """The place of the derivative of position error *k* by coordinate *j* of constrained mobilizer *i*."""
     place = model.first_coordinate[c] + k * model.num_coordinates[c] + j
     for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + i):
         place += model.num_q[model.constrained_mobilizers[at]]
@@ -153,7 +153,7 @@ def coordinate_place(model: Any, c: int, k: int, i: int, j: int) -> int:
 
 @generic
 def speed_place(model: Any, c: int, k: int, i: int, j: int) -> int:
-    """Where the coefficient in equation *k* of speed *j* of constrained mobilizer *i* is kept."""
+    """The place of the coefficient in equation *k* of speed *j* of constrained mobilizer *i*."""
     place = model.first_speed[c] + k * model.num_speeds[c] + j
     for at in range(model.first_mobilizer[c], model.first_mobilizer[c] + i):
         place += model.num_u[model.constrained_mobilizers[at]]

@@ -511,7 +511,7 @@ class Constraint(Parametrized, Operators):
         return []
 
     def not_finite(self, state: State) -> str | None:
-        """Which of its numbers, of a state that failed to be realized, are not finite; None where all are."""
+        """Name those of its numbers that are not finite, in a state that failed to be realized; None where all are."""
         record, rows = state.record, self.own_rows(state)
         fields, n = state.tree.fields, len(rows) * len(self.constrained_bodies)
         first, speeds = int(fields["first_wrench"][self.index]), len(rows) * int(fields["num_speeds"][self.index])

@@ -178,7 +178,7 @@ def _solve(h: Any, g: Any) -> Any:
 
 @generic
 def foot(model: Any, s: int, c: Any, axis: Any, start: Any) -> Any:
-    """Where the surface is locally nearest to c, or to the line through c along a unit vector: x, y, and whether it was found.
+    """The point locally nearest to c, or to the line through c along a unit vector: its x, y, and if it was found.
 
     Values only. Newton's method from *start*, an x and a y; where the distance is not convex without the part of the Hessian
     that the surface's curvature gives, and with steps cut down until the distance falls. Found is a minimum over the grid,

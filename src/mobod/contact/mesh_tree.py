@@ -67,7 +67,7 @@ def normals_and_areas(corners: Array) -> tuple[Array, Array]:
 
 
 def _starts(count: int, level: int) -> Indices:
-    """Where the faces of each node of a level begin, and where the last one's end."""
+    """First faces of the nodes of a level, and the end of the last node's."""
     return (count * np.arange((1 << level) + 1)) >> level
 
 
@@ -138,7 +138,7 @@ def num_faces(model: Any, m: int) -> int:
 
 @generic
 def numbers_of_face(model: Any, m: int, f: int) -> int:
-    """Where in contact_constants those of the f-th face of the tree begin."""
+    """The place in contact_constants of those of the f-th face of the tree."""
     return model.surface_first_constant[m] + model.contact_integers[model.surface_first_integer[m] + 2] + f * NUMBERS
 
 

@@ -112,7 +112,7 @@ class NominalSystem:
         return out
 
     def keep(self, numbers: list[float]) -> int:
-        """Where numbers of an input are."""
+        """The place of an input's numbers."""
         place, self.numbers = len(self.numbers), [*self.numbers, *numbers]
         return place
 

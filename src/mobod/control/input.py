@@ -50,13 +50,13 @@ class Packing:
         self.integers += [kind, out, *own, *[0] * (WIDTH - 2 - len(own))]
 
     def keep(self, numbers: Sequence[float]) -> int:
-        """Where numbers of an input are, from the first of the controller's."""
+        """Keep numbers of an input; their place, from the first of the controller's."""
         place = self.first_number + len(self.numbers)
         self.numbers += numbers
         return place
 
     def remember(self, numbers: Sequence[float]) -> int:
-        """Where something is that is remembered from sample to sample."""
+        """Keep what is remembered from sample to sample; its place."""
         place = self.first_memory + len(self.memory)
         self.memory += numbers
         return place

@@ -107,7 +107,7 @@ class StateFeedback(Custom):
 
 
 def _quaternions(bodies: Iterable[Any]) -> list[int]:
-    """Where quaternions begin among q."""
+    """The first place of each quaternion among q."""
     found, at = [], 0
     for body in bodies:
         if body.facts.has_quaternion:

@@ -133,7 +133,7 @@ class Equations:
         return along(lambda h: self._at(setting.moved(self._state, i, h)), step)
 
     def prescribed_along(self, setting: Setting, i: int, step: float) -> Array:
-        """That of u_dot ``(nu,)``, of which prescribed numbers count."""
+        """The residual of u_dot ``(nu,)``, of which prescribed numbers count."""
         return along(lambda h: self._u_dot_at(setting.moved(self._state, i, h)), step)
 
     def _u_dot_at(self, other: State) -> Array:

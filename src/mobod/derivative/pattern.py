@@ -1,4 +1,4 @@
-"""Which numbers of the residual's derivatives may differ from zero, so that products pass over the others.
+"""The pattern of the residual's derivatives: numbers that may differ from zero; products pass over the others.
 
 A mobility's residual depends on the mobilities that carry its bodies, or that it carries: on one path from Ground. What couples
 two bodies couples the mobilities on the ways to both.

@@ -44,7 +44,7 @@ class SeededRecord:
             at += array.size
 
     def places_of(self, field: str) -> npt.NDArray[np.int64]:
-        """Where among the numbers the values of a field are ``(rows * columns,)``."""
+        """Places of a field's values among the numbers ``(rows * columns,)``."""
         of_field: DualRows = getattr(self.record, field)
         rows, columns = of_field.values.shape
         first = self._places[field] + TANGENTS * of_field.array.shape[2] * np.arange(rows)
@@ -53,7 +53,7 @@ class SeededRecord:
     def seeds_of(
         self, state: State, settings: Sequence[Setting], columns: npt.ArrayLike | None = None
     ) -> tuple[npt.NDArray[np.int64], Array]:
-        """Where the model's numbers change with those of settings in a state, place and column, and their rates."""
+        """Numbers of the model that change with those of settings in a state, by place and column, and their rates."""
         places, rates = [], []
         each = [seeds for setting in settings for seeds in setting.seeds(state)]
         for column, seeds in zip(np.arange(len(each)) if columns is None else np.asarray(columns), each, strict=True):

@@ -154,7 +154,7 @@ def _forces_of(model: Record, b: int, A: Any, g: Any, bodies: Any) -> None:
 
 @generic
 def begin(model: Record, A: Any, g: Any, bodies: Any) -> None:
-    """Where all bodies are, and their own M, T, L, P, F; those of welded bodies with the body's that carries them."""
+    """The poses of all bodies, and their own M, T, L, P, F; those of welded bodies with the body's that carries them."""
     for b in range(1, model.nb):
         _place(model, b, bodies)
     for b in range(model.nb - 1, 0, -1):

@@ -30,7 +30,7 @@ _OLDEST, _END = 1, 2
 
 @generic
 def _first_of_rings(model: Any) -> int:
-    """Where rings begin in a row of *memory*."""
+    """The first places of rings in a row of *memory*."""
     first: int = model.control_size + 2 * model.measure_memory_size + _COLUMNS * model.bristle_rows
     return first
 

@@ -1,4 +1,4 @@
-"""Where runs of single states begin and end, in an ensemble: between are the integrator's own loops, one state after the other.
+"""Beginnings and ends of runs of single states in an ensemble: between are the integrator's own loops, state by state.
 
 Chunks of states, arrays and outcomes are those of `lanes`; a state's steps are those that it takes alone, to the bit.
 """

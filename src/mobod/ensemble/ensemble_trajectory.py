@@ -31,7 +31,7 @@ _VARIABLES = ("q", "u", "z", "particle_locations", "particle_velocities")
 
 
 class Termination(NamedTuple):
-    """When and why a state's run ended before its last report, and its variables and quantities there.
+    """The end of a state's run before its last report: its time and reason, and its variables and quantities there.
 
     None where the last of its reports is of that.
     """

@@ -1,4 +1,4 @@
-"""When and why states of an ensemble could not go on."""
+"""Failures of states of an ensemble: their times and reasons."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OF_STATUS = {
 
 
 class Failure(NamedTuple):
-    """When and why a state could not go on."""
+    """The failure of a state: its time and reason."""
 
     time: float
     reason: str

@@ -109,7 +109,7 @@ class LaneEvents:
             self._schedule.has_changed = False
 
     def _stops(self, i: Any) -> Any:
-        """Where steps are to end: where handlers are due, and where these are exact, reporters."""
+        """Times at which steps are to end: of handlers, and where these are exact, of reporters."""
         assert self._schedule is not None
         handlers = self._schedule.handlers[i]
         return np.minimum(handlers, self._schedule.reporters[i]) if self._stops_at_reports else handlers

@@ -183,7 +183,7 @@ def acting_measures(system: MultibodySystem, kind: type[_Measure]) -> list[_Meas
 
 
 def remembered_of(state: State) -> npt.NDArray[np.int64]:
-    """Where the memory of each measure that remembers begins, and how many numbers it has: a row each."""
+    """The first place of the memory of each measure that remembers, and its size: a row each."""
     runs_of_memory = [one.memory_run for one in acting_measures(state.system, Measure) if one.memory_run is not None]
     return np.array([(one.start, one.stop - one.start) for one in runs_of_memory], np.int64).reshape(-1, 2)
 

@@ -180,7 +180,7 @@ class Running(OwnValues):
         self._system.realize(state, stage, mobility_forces=self._forces[i] if with_forces else None)
 
     def _alone(self) -> Collection[int]:
-        """Which states are computed for themselves: all of a system with parts in Python, else those that have departed."""
+        """States that are computed for themselves: all of a system with parts in Python, else those with overrides."""
         return range(self._n) if self._system.calls_with_states else sorted(self._departures)
 
     def _sound_alone(self) -> list[int]:
@@ -316,7 +316,7 @@ class Running(OwnValues):
         return found
 
     def _why_not_realized(self, i: int) -> str:
-        """Which part is at fault, as realizing the state alone tells: a cable without a solution over an obstacle, say."""
+        """The part at fault, as realizing the state alone tells: a cable without a solution over an obstacle, say."""
         try:
             self._realize_alone(self._state(i), i, Stage.ACCELERATION)
         except (ModelError, ConvergenceError) as error:

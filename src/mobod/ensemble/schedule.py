@@ -44,7 +44,7 @@ class _At:
 
 
 class Schedule:
-    """When the handlers and reporters of each state are due.
+    """Times at which the handlers and reporters of each state are due.
 
     Parameters
     ----------

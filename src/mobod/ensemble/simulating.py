@@ -851,7 +851,7 @@ class _Run:
             )
 
     def _failures(self) -> dict[int, Failure]:
-        """When and why states have failed."""
+        """Failures of states: their times and reasons."""
         status = self.outcome[:, layout.STATUS]
         return {
             int(i): Failure(float(self.reached[i, 0]), self.reasons.get(int(i), OF_STATUS[int(status[i])]))

@@ -283,7 +283,7 @@ class Stepping(Gradients):
         lanes.make_workers(min(self._threads, self._groups), whole if lanes.whole else self._reduced.new_record)
 
     def _schedule_of(self, accuracy: float, events: tuple[list[Any], list[Any]]) -> Schedule | None:
-        """When handlers and reporters are due, as the last call has left it; None where there are none."""
+        """The schedule of handlers and reporters, as the last call has left it; None where there are none."""
         known: Schedule | None = self._schedule
         if not Schedule.of(self._system):
             self._schedule = None

@@ -83,7 +83,7 @@ class Agenda:
         return handlers if all(_is_periodic(one) for one in handlers) else []
 
     def asked(self, state: State, handled: bool, reported: bool) -> tuple[float, list[Any], list[Any]] | None:
-        """When the next event of a kind is due that asks nobody, and what tells the others' times: of handlers, of reporters.
+        """The time of the next event of a kind that asks nobody, and what tells the others' times: of handlers, of reporters.
 
         *handled* and *reported* say that those of the state's time have been. None where subsystems have hooks of events.
         """

@@ -65,7 +65,7 @@ def make_wheel(radius: float, mass: float, color: str) -> mb.body.Rigid:
 
 
 def teeth(radius: float) -> list[mb.Transform]:
-    """Where the teeth of a wheel are."""
+    """Outline of a wheel with teeth."""
     number = round(2.0 * math.pi * radius / TEETH)
     angles = [2.0 * math.pi * k / number for k in range(number)]
     return [mb.Transform(mb.Rotation.about_axis(a, "z"), (radius * math.cos(a), radius * math.sin(a), 0)) for a in angles]

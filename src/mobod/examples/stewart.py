@@ -58,13 +58,13 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
 
 
 def feet() -> list[Vector]:
-    """Where the legs stand, in pairs."""
+    """The feet of the legs, in pairs."""
     angles = [math.radians(120 * (k // 2) + (10 if k % 2 else -10)) for k in range(6)]
     return [(BASE * math.cos(a), BASE * math.sin(a), 0.0) for a in angles]
 
 
 def heads() -> list[Vector]:
-    """Where the legs hold the plate, in its frame: each foot's neighbors go apart."""
+    """The legs' ends on the plate, in its frame: each foot's neighbors go apart."""
     angles = [math.radians(120 * (k // 2) + (50 if k % 2 else -50)) for k in range(6)]
     return [(TOP * math.cos(a), TOP * math.sin(a), 0.0) for a in angles]
 

@@ -1,4 +1,4 @@
-"""Which points are near one: cells of a grid, laid out anew for each evaluation, so that nothing is remembered.
+"""Neighbours of a point by cells of a grid, laid out anew for each evaluation, so that nothing is remembered.
 
 Points are particles, or atoms on bodies, of one state or of eight in lanes; their places are numbers without tangents. The box
 of all is cut into cells that are no smaller than the cutoff; a point's neighbours are in its own cell and
@@ -94,7 +94,7 @@ def _lay_out(n: int, cutoff: float, places: Any, grid: Any, heads: Any, links: A
 
 @generic
 def _place(places: Any, p: int, axis: int, grid: Any) -> int:
-    """Where a point is along an axis of the grid."""
+    """The cell of a point along an axis of the grid."""
     x = places[3 * p + axis]
     return min(int((x - grid[_LOW + axis]) * grid[_SCALE + axis]), int(grid[_NUMBER + axis]) - 1)
 

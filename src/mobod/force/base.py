@@ -273,7 +273,7 @@ class Force(Parametrized):
         return []
 
     def calc_push(self, state: State) -> tuple[Array, Array] | None:
-        """Where it pushes at a state at POSITION, and with what force, in Ground, if pictures show it as an arrow."""
+        """The arrow that pictures show: its point and the force in Ground, of a state at POSITION; None where there is none."""
         return None
 
     # ------------------------------------------------------------------------------------------ for the tree

@@ -133,7 +133,7 @@ def _pair(pair: Any, rr: Any) -> Any:
 
 @generic
 def _kind_of(model: Any, i: int, at: int, end: int, b: int) -> Any:
-    """Where among an atom's special pairs, from *at* on, that with b is or would be, and whether it is there."""
+    """The place among an atom's special pairs, from *at* on, of that with b, and True if it is there."""
     first = i + _FIRST + _EACH * model.force_integers[i + _ATOMS]
     while at < end and model.force_integers[first + 2 * at] < b:
         at += 1

@@ -46,7 +46,7 @@ class Law(NamedTuple):
 
 @generic
 def _no_rate(model: Any, i: int, x: int, z: int, speed: Any) -> None:
-    """Where there is no z, nothing is written."""
+    """Write no rate: there is no z."""
 
 
 @cache
@@ -174,7 +174,7 @@ class ThroughTransmission(AlongTransmission):
     _activates: bool
 
     def law(self) -> Law:
-        """That of its control, or of its activation where it has one."""
+        """The effort by its control, or by its activation where it has one."""
         return self.LAW_WITH_Z if self._activates else self.LAW
 
     @property

@@ -72,7 +72,7 @@ def _jet(number: Any, x: tuple[float, ...], v: tuple[float, ...] | None) -> tupl
 
 
 class _Fields:
-    """Where a record has what a function of n arguments reads and writes."""
+    """Addresses in a record of what a function of n arguments reads and writes."""
 
     __slots__ = ("_n", "_pointer")
 

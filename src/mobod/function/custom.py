@@ -110,7 +110,7 @@ class Custom(FunctionKind):
 
     @property
     def why_interpreted(self) -> str:
-        """Where and why kernels call Python for it; empty where they do not: ``line 12 of cam.py: a dict``."""
+        """The line and the reason why kernels call Python for it; empty where they do not: ``line 12 of cam.py: a dict``."""
         return self._compiled()[1]
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:

@@ -99,7 +99,7 @@ def smoothed(m: int, x: Array, y: Array, variance: float) -> Array:
 
 
 def _least(loss: Any, unit: float) -> float:
-    """Where the loss is least, downhill in factors of two and then by golden sections.
+    """The minimum of the loss, downhill in factors of two and then by golden sections.
 
     The steps are those of the source: its p is this one's to all digits, and not only to the tolerance.
     """

@@ -63,11 +63,11 @@ class Multiplier(FunctionKind):
         return core, self._scale * scale
 
     def get_argument_size(self) -> int:
-        """That of the function."""
+        """The number of arguments of the function."""
         return self._function.get_argument_size()
 
     def get_max_derivative_order(self) -> int:
-        """That of the function."""
+        """The highest order of the derivatives of the function."""
         return self._function.get_max_derivative_order()
 
     def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:

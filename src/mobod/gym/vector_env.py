@@ -381,7 +381,7 @@ def metadata_of(task: Task) -> dict[str, Any]:
 
 
 def _mask(options: dict[str, Any] | None, n: int) -> npt.NDArray[np.bool_]:
-    """Which environments to reset."""
+    """Mask of the environments to reset."""
     if options:
         instance("options", options, Mapping, "{'reset_mask': mask}")
         for name in options:

@@ -60,7 +60,7 @@ class ExternalForce:
 
 @dataclass(frozen=True, kw_only=True)
 class Applied:
-    """Which columns of a table are a force on a body.
+    """Columns of a table that are a force on a body.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Which file a mesh's address in a model file stands for.
+"""The file that a mesh's address in a model file stands for.
 
 ROS keeps packages in folders of a workspace, Gazebo models in folders of their own; a file names what it uses by the package or
 the model, ``package://NAME/PATH`` or ``model://NAME/PATH``. Of what NAME could be, the first folder is taken that has PATH:

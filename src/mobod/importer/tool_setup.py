@@ -263,7 +263,7 @@ def _name(element: Element, tag: str) -> Path | None:
 
 
 def _folder(path: Path, tool: Element) -> Path | None:
-    """Where results go, beside the setup file."""
+    """The folder of results, beside the setup file."""
     name = _name(tool, "results_directory")
     return None if name is None else path.parent / name
 

@@ -418,7 +418,7 @@ def forget(model: Any, run: Any) -> None:
 
 @generic
 def sampled(model: Any, run: Any) -> None:
-    """Where efforts have changed, the past tells nothing of what comes."""
+    """Forget the past where efforts have changed: it tells nothing of what comes."""
     get_rates(model, run.table[MOVED])
     if differs(run.table, run.work):
         run.control[ORDER] = 0.0

@@ -23,7 +23,7 @@ _ROUNDED = 1e13
 
 
 def why_not_sampled(system: MultibodySystem, state: State) -> tuple[str, Exception | None]:
-    """Which controller's law fails at *state*, where it is due; and the error that it raises in Python, if it does."""
+    """The controller whose law fails at *state*, where it is due; and the error that it raises in Python, if it does."""
     for force in controllers_of(system):
         try:
             efforts = force.calc_efforts(state)
@@ -107,7 +107,7 @@ def limiting_surfaces(system: MultibodySystem, state: State) -> tuple[str, str]:
 
 
 def first_not_finite(system: MultibodySystem, state: State) -> str:
-    """Which quantity of which body, force or variable is the first that is not finite, as the state's y and time are."""
+    """The first quantity of a body, force or variable that is not finite, as the state's y and time are."""
     time = float(state.record.time[0, 0])
     bad = np.flatnonzero(~np.isfinite(state.y_values))
     if len(bad):
@@ -147,7 +147,7 @@ def not_projected(system: MultibodySystem, state: State, tolerance: float) -> Ex
 
 
 def of_constraints(system: MultibodySystem, state: State, tolerance: float) -> tuple[str, Diagnosis | None]:
-    """Which constraint equations fail at a state, in words, and its diagnosis; nothing where none does."""
+    """Constraint equations that fail at a state, in words, and its diagnosis; nothing where none does."""
     if not system.get_matter_subsystem().constraints:
         return "", None
     try:

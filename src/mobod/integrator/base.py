@@ -726,7 +726,7 @@ class Integrator(Sealed):
         return True
 
     def set_out_for(self, time: float) -> None:
-        """Where the run is to come to, by which its progress is judged."""
+        """The time that the run is to come to, by which its progress is judged."""
         self._progress.goal = time
 
     def _look_at_progress(self) -> None:
@@ -930,7 +930,7 @@ class Integrator(Sealed):
         )
 
     def _first_not_finite(self) -> int:
-        """Where in y the last try's error, or the rate before it, is no number, -1 for none: of u it is known before."""
+        """The place in y where the last error, or the rate before it, is no number, -1 for none: of u it is known before."""
         bad = np.flatnonzero(np.logical_not(np.isfinite(self.work[[len(self.work) - 3, rk.RATE]]).all(axis=0)))
         return int(bad[0]) if len(bad) else -1
 

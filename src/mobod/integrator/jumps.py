@@ -1,4 +1,4 @@
-"""Where accelerations jump, looked for where steps have become short: whose they are, and which paths jump there."""
+"""Jumps of accelerations, looked for where steps have become short: whose they are, and which paths jump there."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ def _find_fastest(system: MultibodySystem, state: State) -> tuple[float, int, st
 
 
 def _by_force(system: MultibodySystem, state: State, y: Array, dy: Array) -> str:
-    """Which force changes the accelerations most from y to y + dy, in words."""
+    """The force that changes the accelerations most from y to y + dy, in words."""
     matter = system.get_matter_subsystem()
     forces = [force for force in system.all_forces() if not force.is_disabled(state)]
 

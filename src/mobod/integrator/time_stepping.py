@@ -259,11 +259,11 @@ class TimeStepping(Integrator):
         return self._stepped.steps_all(state)
 
     def can_run_compiled(self, state: State) -> bool:
-        """Where kernels know all that touches, and find out themselves whether anything does."""
+        """True if kernels know all that can touch, and find out themselves whether anything does."""
         return self._steps_in_kernels(state)
 
     def _is_simple(self) -> bool:
-        """Where kernels step: with forces of surfaces left out, see `calling`. Before a run `can_run_compiled` tells."""
+        """True if kernels step: with forces of surfaces left out, see `calling`. Before a run `can_run_compiled` tells."""
         return self._state is None or self._steps_in_kernels(self._state)
 
     def calling(self, kernel: Callable[..., int]) -> Callable[..., int]:

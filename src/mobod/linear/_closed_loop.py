@@ -80,7 +80,7 @@ class Laws:
         system.realize(self.state)
 
     def places_of(self, controller: Custom) -> list[int]:
-        """Which of the efforts are a controller's."""
+        """The efforts that are a controller's."""
         if controller not in self._all:
             raise ModelError(f"{controller.name!r} is no controller of {self.system.name!r} that is switched on in this state")
         of = [one for one in self._all for _ in range(one.get_num_efforts())]
@@ -144,7 +144,7 @@ class Laws:
         return found
 
     def _memory_places(self) -> Any:
-        """Where in `control_memory` laws remember their numbers."""
+        """The places in `control_memory` of what laws remember."""
         return np.array([place for one in self._all for place in _places(one, self.state)[1]], int)
 
     def _rates(self, before: Array, after: Array) -> Array:
@@ -194,7 +194,7 @@ class Laws:
 
 
 def _places(one: Custom, state: State) -> tuple[range, range]:
-    """Where in `control_memory` a controller's efforts are, and what its law remembers."""
+    """The places in `control_memory` of a controller's efforts, and of what its law remembers."""
     first = one.first_memory + sampling.EFFORTS
     middle = first + one.get_num_efforts()
     return range(first, middle), range(middle, middle + len(one.get_memory(state)))

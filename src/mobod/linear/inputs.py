@@ -68,12 +68,12 @@ class Inputs:
 
     @property
     def of_settings(self) -> list[int]:
-        """Which inputs are numbers of settings."""
+        """The inputs that are numbers of settings."""
         return [k for k, one in enumerate(self._each) if not isinstance(one, int)]
 
     @property
     def of_mobilities(self) -> list[tuple[int, int]]:
-        """Which inputs are forces on mobilities, each with its mobility."""
+        """The inputs that are forces on mobilities, each with its mobility."""
         return [(k, one) for k, one in enumerate(self._each) if isinstance(one, int)]
 
     def pushed(self, state: State, k: int) -> Callable[[float], State]:

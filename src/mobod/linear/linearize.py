@@ -290,7 +290,7 @@ def _reduced(
 
 
 def _independent(state: State, nz: int) -> tuple[Any, Array]:
-    """Which states are independent, and T, with which they give all."""
+    """The independent states, and T, with which they give all."""
     nu, turned = state.tree.nu, len(coordinates.lines(state))
     n = 2 * nu + nz + turned
     places_of_q, places_of_u, places_of_z = np.r_[:nu, 2 * nu + nz : n], np.r_[nu : 2 * nu], np.r_[2 * nu : 2 * nu + nz]

@@ -122,12 +122,12 @@ def _by_turns(state: State, count: int) -> tuple[Array, Array]:
 
 
 def quaternions(state: State) -> list[int]:
-    """Where quaternions begin among q."""
+    """The first place of each quaternion among q."""
     return [int(state.tree.first_q[b]) for b in state.tree.quaternions]
 
 
 def prescribed(state: State) -> tuple[Any, Any]:
-    """Which q, and which u, of mobilizers locks and motions prescribe."""
+    """Masks of q, and of u, that locks and motions prescribe."""
     level, tree = state.field("prescribed_level"), state.tree
     has_q, has_u = level == POSITION, (level == POSITION) | (level == VELOCITY)
     return np.flatnonzero(np.repeat(has_q, tree.num_q)), np.flatnonzero(np.repeat(has_u, tree.num_u))

@@ -41,7 +41,7 @@ def _width(model: Any, i: int) -> int:
 
 @generic
 def _row(model: Any, i: int, k: int) -> int:
-    """Where sample *k* begins in the ring."""
+    """The first place of sample *k* in the ring."""
     row: int = model.measure_code[i + RING] + _width(model, i) * (k % model.measure_code[i + CAPACITY])
     return row
 

@@ -153,7 +153,7 @@ class Extreme(Memory):
         self._accept(lambda: setattr(self, "operand", kept))
 
     def get_time_of_extreme_value(self, state: State) -> Any:
-        """When the extreme was first there: this state's time where it is there now.
+        """The time at which the extreme was first there: this state's time where it is there now.
 
         Parameters
         ----------

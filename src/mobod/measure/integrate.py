@@ -32,7 +32,7 @@ def value(model: Any, i: int, out: int) -> None:
 
 @generic
 def begin(model: Any, i: int, out: int) -> None:
-    """Where a run begins, z become the initial condition. Integers: how many, where that is, the first z, the memory."""
+    """Begin a run: z become the initial condition. Integers: how many, where that is, the first z, the memory."""
     n, initial, z, memory = (
         model.measure_code[i],
         model.measure_code[i + 1],

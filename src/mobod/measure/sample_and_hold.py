@@ -157,7 +157,7 @@ class SampleAndHold(Memory):
         self._set_memory(state, (self._valued(value, "the value"), state.time))
 
     def get_time_of_last_sample(self, state: State) -> float:
-        """When the value was sampled; NaN before a run has begun. Needs MODEL."""
+        """The time at which the value was sampled; NaN before a run has begun. Needs MODEL."""
         self._need_model(state, "get_time_of_last_sample")
         kept = self.memory(state)
         return float("nan") if kept is None else float(kept[1])

@@ -47,7 +47,7 @@ operation = by_address(operate)
 
 
 class StationLocation(Measure):
-    """Where a point fixed on a body is in Ground ``(3,)``, with its velocity and acceleration. Needs POSITION.
+    """The location in Ground ``(3,)`` of a point fixed on a body, with its velocity and acceleration. Needs POSITION.
 
     Parameters
     ----------

@@ -262,7 +262,7 @@ class Coordinates(Locking):
         return part, whole if np.shape(array) == whole else (n,)
 
     def _part(self, state: State, asked: str, what: str, value: ArrayLike) -> tuple[slice, Array]:
-        """Where its part of an array like q or u is, and the array."""
+        """The run of its part of an array like q or u, and the array."""
         if state.token is not self.matter.token or state.stage_number < MODEL:
             state.tree_of(self, asked)
         tree, array = state.tree, numbers(what, value)

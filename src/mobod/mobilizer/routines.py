@@ -65,7 +65,7 @@ def _kernel(
 
 @generic
 def own_columns(model: Any, b: int) -> Any:
-    """Where the kind's own hinge columns go: those of F in M if the mobilizer is reversed."""
+    """The field of the kind's own hinge columns: those of F in M if the mobilizer is reversed."""
     columns = model.H_FM
     if model.reversed[b] == 1:
         columns = model.H_MF
@@ -74,7 +74,7 @@ def own_columns(model: Any, b: int) -> Any:
 
 @generic
 def own_columns_dot(model: Any, b: int) -> Any:
-    """Where the rates of these columns go, one by one, for kinds made of users' functions: `check_custom` reads them."""
+    """The field of these columns' rates, one by one, for kinds made of users' functions: `check_custom` reads them."""
     columns = model.HDot_FM
     if model.reversed[b] == 1:
         columns = model.HDot_MF

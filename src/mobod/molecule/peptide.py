@@ -23,7 +23,7 @@ _H = 0.101
 
 
 def place(a: Array, b: Array, c: Array, length: float, angle: float, dihedral: float) -> Array:
-    """Where an atom is that is *length* from c, at an *angle* with b, and a *dihedral* angle with a; degrees."""
+    """The place of an atom that is *length* from c, at an *angle* with b, and a *dihedral* angle with a; degrees."""
     t, w = math.radians(angle), math.radians(dihedral)
     z = (c - b) / np.linalg.norm(c - b)
     y = np.cross(b - a, z)
@@ -61,7 +61,7 @@ class _Chain:
         self.put(name, place(self.at(a), self.at(b), self.at(c), length, angle, dihedral))
 
     def at(self, name: str) -> Array:
-        """Where an atom is."""
+        """The place of an atom."""
         return self.before[name[1:]] if name[0] == "-" else self.here[name]
 
 

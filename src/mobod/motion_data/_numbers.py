@@ -41,7 +41,7 @@ def _quotient(m: int, p: float) -> Any:
 
 @generic
 def _number(data: Any, i: int, powers: Any) -> Any:
-    """Where a number that begins at i ends, its value, and whether that is certain; -1 where there is none."""
+    """The end of a number that begins at i, its value, and if that is certain; -1 where there is none."""
     c = int(data[i])
     negative = c == MINUS
     if c == MINUS or c == PLUS:

@@ -55,7 +55,7 @@ def coordinate_of(label: str, known: Collection[str] | None = None) -> tuple[str
 
 
 def coordinates_of(model: Any) -> tuple[Collection[str] | None, Collection[str]]:
-    """Which coordinates of a model are angles, and all of them; without a model, that is not known, and there are none."""
+    """The coordinates of a model that are angles, and all of them; without a model, that is not known, and there are none."""
     if model is None:
         return None, ()
     if not hasattr(model, "angles"):  # its class is in a room above

@@ -431,7 +431,7 @@ class Muscle(Force):
         return self._path.calc_moment_arms(state)
 
     def calc_moment_arm(self, state: State, mobod: MobilizedBody, which_u: int = 0) -> float:
-        """That of one mobility, with the others moving as constraints ask: see `force.transmission.Path`. Needs POSITION."""
+        """The moment arm about a mobility, others moving as constraints ask: see `force.transmission.Path`. Needs POSITION."""
         self._check(state, "calc_moment_arm")
         return self._path.calc_moment_arm(state, mobod, which_u)
 

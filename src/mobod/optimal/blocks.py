@@ -61,7 +61,7 @@ class Block(abc.ABC):
         """The name of a row."""
 
     def second_places(self) -> list[tuple[Any, Any]]:
-        """Where second derivatives go, unless `Part.second` has them."""
+        """The pattern of second derivatives, unless `Part.second` has them."""
         return []
 
     def second(self, multipliers: Array) -> list[Array]:
@@ -396,6 +396,6 @@ class Continuity(Block):
 
 
 def named_after(part: Part) -> str:
-    """Which phase it is, where that needs saying."""
+    """The phase in words, where that needs saying."""
     phase = part.phase.name or (f"{part.number}" if part.number else "")
     return f" in phase {phase}" if phase else ""

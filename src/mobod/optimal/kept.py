@@ -35,7 +35,7 @@ _TWICE = 3e-4
 
 
 def independent(rows: Array) -> Any:
-    """Which rows no others of them give."""
+    """The rows that no others of them give."""
     from scipy.linalg import qr
 
     if not rows.size:
@@ -67,7 +67,7 @@ def is_singular_beside(state: State) -> bool:
 
 
 def find_rows(state: State) -> tuple[Any, Any]:
-    """Which errors of positions, and which of velocities, have to be kept, found near the state where constraints are met."""
+    """Errors of positions, and of velocities, that have to be kept, found near the state where constraints are met."""
     matter, (other, _) = state.system.get_matter_subsystem(), _met(state)
     mp, mv, _ = matter.num_equations(state)
     of_q, of_u = (np.setdiff1d(np.arange(state.tree.nu), one) for one in manifold.prescribed(state))
@@ -97,7 +97,7 @@ class Kept(Block):
         self.low = -self.high
 
     def _given(self) -> Any:
-        """Which equations at the end, or which beside others, have nothing that is sought."""
+        """Equations at the end, or beside others, with nothing that is sought."""
         part, ny = self._part, self._part.phase.ny
         low, high = (one[: len(part.mesh) * ny].reshape(-1, ny)[-1] for one in part.bounds)
         sought = np.concatenate([low < high, [bool(part.time_columns)], np.ones(len(part.parameters), bool)])
@@ -208,7 +208,7 @@ class Kept(Block):
     # ------------------------------------------------------------------------------------------ in defects
 
     def places_in_defects(self, rows: Any) -> list[tuple[Any, Any]]:
-        """Where derivatives of corrections go by coordinates and by what is sought, in *rows* ``(k, s, nx)`` of defects."""
+        """The pattern of corrections' derivatives by coordinates and by what is sought, in *rows* ``(k, s, nx)`` of defects."""
         part, d = self._part, self._part.phase.dynamics
         found = []
         for some, columns in self._of_defects(part.columns[self._ends][:, : d.nq], part.columns_of_corrections):
@@ -218,7 +218,7 @@ class Kept(Block):
         return found
 
     def _of_defects(self, of_q: Any, of_r: Any) -> list[tuple[slice, Any]]:
-        """Which state variables' corrections depend on which columns."""
+        """The columns that corrections of state variables depend on."""
         d, mp = self._part.phase.dynamics, self._mp
         of_u = slice(d.nq, d.nq + d.nu)
         return [(slice(0, of_u.stop), of_q), (slice(0, d.nq), of_r[..., :mp]), (of_u, of_r[..., mp:])]

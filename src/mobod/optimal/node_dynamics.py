@@ -77,7 +77,7 @@ class NodeDynamics:
         self._written: dict[int, ForwardDynamicsDerivatives] = {}
 
     def pattern(self) -> Any:
-        """Which of the derivatives by (x, w) can be other than zero ``(nx, nx + m)``."""
+        """Mask ``(nx, nx + m)`` of derivatives by (x, w) that can be other than zero."""
         nq, nu = self.nq, self.nu
         found = np.ones((self.nx, self.nx + self.m), bool)
         found[:nq] = False
@@ -88,7 +88,7 @@ class NodeDynamics:
         return found
 
     def ensemble(self, n: int, p: Array) -> Ensemble:
-        """That of *n* states with these parameters."""
+        """The ensemble of *n* states with these parameters."""
         key = n, np.asarray(p).tobytes()
         found = self._ensembles.pop(key, None)
         if found is None:

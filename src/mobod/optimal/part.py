@@ -210,7 +210,7 @@ class Part:
         return differences_of(gradient, np.full(k, STEP))
 
     def end_cost_second_places(self) -> list[tuple[Any, Any]]:
-        """Where `end_cost_second` goes."""
+        """The pattern of `end_cost_second`."""
         if self.phase.end_cost is None:
             return []
         columns = self.ends_columns()
@@ -248,7 +248,7 @@ class Part:
         return np.hstack([self.columns, np.tile(rest, (len(self.mesh), 1))])
 
     def second_places(self) -> list[tuple[Any, Any]]:
-        """Where the blocks of `second` go."""
+        """The pattern of the blocks of `second`."""
         columns = self.local_columns()
         k = columns.shape[1]
         shape = len(self.mesh), k, k

@@ -198,7 +198,7 @@ class Phase:
 
     @functools.cached_property
     def rows_kept(self) -> tuple[Any, Any]:
-        """Which errors of positions, and of velocities, intervals end without."""
+        """Errors of positions, and of velocities, that intervals end without."""
         return find_rows(self.state)
 
     def _find_settings(self) -> None:
@@ -238,7 +238,7 @@ class Phase:
         return low, high
 
     def _dependent(self, what: str, state: State) -> Any:
-        """Which of q, u follow from others by constraints, or are prescribed."""
+        """Mask of q, u that follow from others by constraints, or are prescribed."""
         other = state.copy()
         self.system.realize(other, Stage.VELOCITY)
         nq, nu = self.dynamics.nq, self.dynamics.nu
@@ -293,7 +293,7 @@ class Phase:
         return sorted(found)
 
     def _located(self, body: Any, station: Array, y: Array, t: Array, p: Array, size: int) -> tuple[Array, Array]:
-        """Where a station is ``(3, n)``, and its derivatives ``(size, 3, n)``; by p, differences."""
+        """The location of a station ``(3, n)``, and its derivatives ``(size, 3, n)``; by p, differences."""
         d, n = self.dynamics, len(y)
 
         def at(p: Array) -> Any:

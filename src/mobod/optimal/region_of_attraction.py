@@ -264,7 +264,7 @@ def _costs(regulator: Regulator, ensemble: Ensemble) -> Array:
 
 
 def _at_rest(regulator: Regulator, motions: Any, tolerance: float) -> Any:
-    """Which motions end where all that is fed back, or costs, is as it is to be."""
+    """Mask of motions that end where all that is fed back, or costs, is as it is to be."""
     matters = np.abs(regulator.P).sum(axis=0) > 0.0
     rows = [np.asarray(part)[:, -1] for part in (motions.q, motions.u, motions.z)]
     x = regulator.calc_deviations(*rows)

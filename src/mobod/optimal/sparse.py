@@ -11,7 +11,7 @@ from ..algebra.arrays import Array
 
 
 class Pattern:
-    """Where entries are that come in a fixed order, several to a place adding up.
+    """The pattern of entries that come in a fixed order, several to a place adding up.
 
     Parameters
     ----------

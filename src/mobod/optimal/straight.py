@@ -1,4 +1,4 @@
-"""Where a plan begins unless a guess is given: a straight line from start to end, at rest, within constraints."""
+"""The guess of a plan unless one is given: a straight line from start to end, at rest, within constraints."""
 
 from __future__ import annotations
 

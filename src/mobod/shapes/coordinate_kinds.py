@@ -1,4 +1,4 @@
-"""Which coordinates and speeds turn bodies, and the units of what numbers of a motion are."""
+"""Coordinates and speeds that turn bodies, and the units of what numbers of a motion are."""
 
 from __future__ import annotations
 

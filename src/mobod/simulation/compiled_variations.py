@@ -82,12 +82,12 @@ class CompiledVariations:
         return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)), self._efforts, *self._held)
 
     def places_of(self, field: str) -> Any:
-        """Where in the record's parameters the values of a field are ``(rows * columns,)``."""
+        """Places of a field's values in the record's parameters ``(rows * columns,)``."""
         assert self._seeded is not None
         return self._seeded.places_of(field)
 
     def seeds_of(self, state: State) -> tuple[Any, Array]:
-        """Where the model's numbers change with the directions in a state, place and column, and their rates."""
+        """Numbers of the model that change with the directions in a state, by place and column, and their rates."""
         of = self._directions
         if self._seeded is None:
             return np.zeros((0, 2), np.int64), np.zeros(0)

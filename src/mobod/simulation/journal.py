@@ -27,7 +27,7 @@ _PAGE = 4096
 
 
 def journal_of(path: str | os.PathLike[str]) -> Path:
-    """Where the journal of a file is."""
+    """The journal of a file."""
     return Path(f"{os.path.realpath(path)}.journal")
 
 

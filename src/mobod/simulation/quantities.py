@@ -93,7 +93,7 @@ ContactRows: TypeAlias = Callable[["State"], npt.NDArray[Any]]
 
 
 def places_of_variable(system: MultibodySystem, state: State, name: str) -> list[int] | int | None:
-    """Where in q, u or z the numbers of a variable by name are: one of ``q.crank``, several of ``u.hand``; None if it is none.
+    """Places in q, u or z of a variable by name: one of ``q.crank``, several of ``u.hand``; None if it is none.
 
     Raises
     ------

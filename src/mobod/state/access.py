@@ -96,7 +96,7 @@ class StateAccess(SlotAccess):
         return variable.value
 
     def get_discrete_var_last_update_time(self, state: State, dx: int) -> float:
-        """When a discrete variable was last changed, by hand or by its own update; NaN before that; time."""
+        """The time of a discrete variable's last change, by hand or by its own update; NaN before that; time."""
         return float(one_of(self, state, "get_discrete_var_last_update_time", "discrete variable", dx).last_update_time)
 
     def get_discrete_var_update_index(self, state: State, dx: int) -> int:

@@ -139,7 +139,7 @@ class VariableAccess(Allocation):
         return self.__part(state, "get_z_weights", "z", state.z_weights)
 
     def __place(self, state: State, asked: str, name: str) -> tuple[int, int]:
-        """Where its q, u or z start, and how many there are."""
+        """The first place of its q, u or z, and how many there are."""
         index = index_in(self, state, asked)
         if state.stage_number < Stage.MODEL:
             state.refuse_model(asked)

@@ -1,4 +1,4 @@
-"""Which validity bits are cleared when a variable, a parameter or a modelling choice changes."""
+"""The validity bits that are cleared when a variable, a parameter or a modelling choice changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a state keeps its numbers: the record, the views that are handed out, and fields of its own."""
+"""The storage of a state's numbers: the record, the views that are handed out, and fields of its own."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ class SubsystemParts(Variables):
         return self.resources
 
     def variable_places(self) -> dict[str, dict[int, tuple[int, int]]]:
-        """Where each subsystem's q, u and z are; not to be changed."""
+        """The places of each subsystem's q, u and z; not to be changed."""
         resources = self.resources
         if resources is None:
             return self.tree.variable_places

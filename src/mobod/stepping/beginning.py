@@ -1,4 +1,4 @@
-"""Where runs begin: the first rates, and the first step. Source: Hairer, Norsett and Wanner 1993, II.4 (starting step size)."""
+"""Runs begin: the first rates, and the first step. Source: Hairer, Norsett and Wanner 1993, II.4 (starting step size)."""
 
 from __future__ import annotations
 

@@ -53,7 +53,7 @@ def run_of(work: Any, table: Any, control: Any, counts: Any) -> Any:
 
 @generic
 def place(run: Any, row: int, lane: int) -> int:
-    """Where in `Run.counts` one of those of a lane is."""
+    """The place in `Run.counts` of one of those of a lane."""
     where: int = num_lanes(load(run.control, TIME, 0)) * row + lane
     return where
 

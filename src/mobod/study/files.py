@@ -17,7 +17,7 @@ _STUDY = "study.json"
 
 
 class Folder:
-    """Where a study's chunks are kept.
+    """The folder of a study's chunks.
 
     Raises
     ------

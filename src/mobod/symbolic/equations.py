@@ -144,7 +144,7 @@ class Equations:
 
     @functools.cached_property
     def potential_energy(self) -> Any:
-        """That of all enabled elements, an expression."""
+        """The potential energy of all enabled elements, an expression."""
         return self._expression(self._model.potential_energy())
 
     def station(self, body: MobilizedBody | str | int, point: Any = (0.0, 0.0, 0.0)) -> Any:

@@ -205,7 +205,7 @@ class RecordedModel:
         return 0.5 * total
 
     def potential_energy(self) -> Recorded:
-        """That of all enabled elements, after positions."""
+        """The potential energy of all enabled elements, after positions."""
         return self.tape.number(forces.total_potential_energy(self))
 
     def _column(self, values: Iterable[Any]) -> Any:

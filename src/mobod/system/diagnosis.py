@@ -331,7 +331,7 @@ def _combinations(
     tolerance: float,
     speed: float,
 ) -> tuple[list[int], list[Redundancy]]:
-    """Which rows are independent of those before them, and what the others are combinations of."""
+    """The rows that are independent of those before them, and what the others are combinations of."""
     independent: list[int] = []
     redundant: list[Redundancy] = []
     largest = max(lengths.max(initial=0.0), 1e-300)

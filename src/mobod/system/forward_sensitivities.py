@@ -567,7 +567,7 @@ class Variations:
         return np.array(rates).reshape(-1, count).T
 
     def known(self, state: State) -> npt.NDArray[np.bool_]:
-        """Which numbers of y ``(ny,)`` locks and motions prescribe."""
+        """Mask of the numbers of y ``(ny,)`` that locks and motions prescribe."""
         found, tree = np.zeros(self.ny, bool), state.tree
         for b in range(1, tree.nb):
             level = abs(int(state.field("prescribed_level")[b]))
@@ -614,7 +614,7 @@ def _rates_of(state: State) -> Array:
 
 
 def _held_places(controllers: list[tuple[int, Any]], size: int) -> Array:
-    """Where in `control_memory`, of so many numbers, there is what controllers hold."""
+    """Mask of the numbers in `control_memory`, of so many, that are what controllers hold."""
     ends = [*(force.first_memory for _, force in controllers[1:]), size]
     runs = [np.arange(one.first_memory + sampling.EFFORTS, end) for (_, one), end in zip(controllers, ends, strict=False)]
     return np.concatenate(runs) if runs else np.zeros(0, np.int64)

@@ -12,7 +12,7 @@ from .system import MultibodySystem
 
 
 def interpreted_lines(system: MultibodySystem) -> list[str]:
-    """Which functions of users' kernels call Python for, and which parts are in Python.
+    """Functions of users' that kernels call Python for, and parts that are in Python.
 
     Returns
     -------

@@ -91,7 +91,7 @@ class Constrained(TreeDynamics):
         return order_of_rows(state.tree, state.field("constraint_enabled"))
 
     def places_of_rows(self, state: State) -> Indices:
-        """Where each of the kernels' rows is among the multipliers; -1 where its constraint is disabled."""
+        """The place of each of the kernels' rows among the multipliers; -1 where its constraint is disabled."""
         places = np.full(state.tree.counts["num_rows"], -1)
         rows = self.rows_in_use(state)
         places[rows] = np.arange(len(rows))

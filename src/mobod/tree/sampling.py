@@ -51,14 +51,14 @@ ROUNDING = 1e-9
 
 
 def member_places(tree: Any) -> list[int]:
-    """Where controllers of a tree remember which of many states they are in: noise depends on it."""
+    """The place at which controllers of a tree remember which of many states they are in: noise depends on it."""
     fields = tree.fields
     return [int(fields["force_integers"][fields["force_first_integer"][e]]) + MEMBER for e in fields["controller_element"]]
 
 
 @generic
 def due(model: Any, c: int) -> Any:
-    """When controller *c* is to be sampled next."""
+    """The time at which controller *c* is to be sampled next."""
     e = model.controller_element[c]
     i, x = model.force_first_integer[e], model.force_first_number[e]
     time = load(model.control_memory, model.force_integers[i] + NEXT, 0) * load(model.force_numbers, x, 0)
@@ -75,7 +75,7 @@ def due_of(block: Any, c: int) -> float:
 
 @generic
 def next_sample(model: Any) -> Any:
-    """When the next of all controllers is to be sampled."""
+    """The time at which the next of all controllers is to be sampled."""
     first = 0.0 * load(model.time, 0, 0) + NEVER
     for c in range(model.num_controllers):
         time = due(model, c)

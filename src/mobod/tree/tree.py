@@ -234,7 +234,7 @@ class Tree:
         )
 
     def _fields_of_order(self, bodies: Sequence[MobilizedBody]) -> _Fields:
-        """Which body is on which, and the sweeps that go over them."""
+        """The tree of bodies, and the sweeps that go over them."""
         parents = [0 if body.parent is None else body.parent.index for body in bodies]
         has_children, is_last_child = [0] * self.nb, [0] * self.nb
         for b in range(self.nb - 1, 0, -1):

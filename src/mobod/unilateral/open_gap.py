@@ -85,13 +85,13 @@ class OpenGap(Witness):
 
 
 class OpenGapOfEdges(OpenGap):
-    """That of a contact of edges."""
+    """The gap of a contact of edges."""
 
     routine = by_address(look_at_edges)
 
 
 class OpenGapOfTable(OpenGap):
-    """That of a contact by a table, of which kernels look at a lower bound: see `integrator.watch`."""
+    """The gap of a contact by a table, of which kernels look at a lower bound: see `integrator.watch`."""
 
     routine = by_address(look_from_above)
 

@@ -64,7 +64,7 @@ def put_in_place(beside: Path, target: Path, *, synced: bool = True) -> None:
 
 @contextlib.contextmanager
 def written(path: str | os.PathLike[str], *, synced: bool = True) -> Iterator[Path]:
-    """Where to write what takes the place of *path* when the block has ended; in all other cases that stays as it was.
+    """A file to write, which takes the place of *path* when the block has ended; if that fails, *path* stays as it was.
 
     Parameters
     ----------

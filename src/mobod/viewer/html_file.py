@@ -73,7 +73,7 @@ def make_replay_of(
 
 
 def _choose_places(replay: Replay, count: int, beside: bool, spacing: float | None) -> Array:
-    """Where the Grounds (count, 3) of several motions are: all in one place, in a row, or on a level grid."""
+    """Places of the Grounds (count, 3) of several motions: all in one, in a row, or on a level grid."""
     places = np.zeros((count, 3))  # in D
     if beside:
         azimuth = np.radians(replay.about["azimuth"])

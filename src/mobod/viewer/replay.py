@@ -218,7 +218,7 @@ def _describe_surface(part: Surface, vertices: Array, triangles: NDArray[np.int6
 
 
 def _describe_view(mechanism: Mechanism, view: View, X_GB: Array) -> dict[str, Any]:
-    """Where the camera begins, and the floor; what is in D, whose z axis is up, has its rotation beside it."""
+    """The camera at the beginning, and the floor; what is in D, whose z axis is up, has its rotation beside it."""
     floor: dict[str, Any] = {"height": float(view.low[2]), "color": None, "opacity": 1.0}
     level = find_level_planes(mechanism, X_GB[0], view.R_DG)
     for plane, height in level:

@@ -138,7 +138,7 @@ def _cover(
 
 
 def _clip_line(x: Array, y: Array, sign: Array, row: Places, at: Array) -> tuple[Any, Any]:
-    """Where lines at heights *at* enter and leave triangles."""
+    """The points in which lines at heights *at* enter and leave triangles."""
     left, right = np.full(len(row), -np.inf), np.full(len(row), np.inf)
     for k in range(3):
         j = (k + 1) % 3

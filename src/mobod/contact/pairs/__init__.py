@@ -1,4 +1,4 @@
-"""Where two surfaces overlap: a routine for each pair of kinds of shape, see `contact.access`."""
+"""Narrow phase: how two surfaces overlap, a routine for each pair of kinds of shape, see `contact.access`."""
 
 from ...compiling import Routine
 from ..shape import BRICK, CAPSULE, CONVEX_HULL, CYLINDER, ELLIPSOID, HALF_SPACE, SPHERE, TORUS, TRIANGLE_MESH

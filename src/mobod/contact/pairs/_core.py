@@ -1,4 +1,4 @@
-"""Convex shapes by what is farthest in a direction, in numbers without tangents, each in the frame of its surface.
+"""Support functions of convex shapes, what is farthest in a direction, in numbers without tangents, in the surface's frame.
 
 A shape is a core and a margin, all points within *r* of the core: of a sphere its center, of a capsule a segment, of others
 themselves. A core is the tuple (kind, first integer, first constant, x, y, z, r): a brick of half lengths (x, y, z), some of
@@ -98,7 +98,7 @@ def face_normal(model: Any, core: Any, f: int) -> Any:
 
 @generic
 def list_of(model: Any, core: Any, which: int, i: int) -> Any:
-    """Where list *i* of a hull's list of lists *which* begins in contact_integers, and its end: see `ConvexHull.integers`."""
+    """The run in contact_integers of list *i* of a hull's list of lists *which*: see `ConvexHull.integers`."""
     start = core[1] + model.contact_integers[core[1] + which] + i
     return core[1] + model.contact_integers[start], core[1] + model.contact_integers[start + 1]
 

@@ -36,7 +36,7 @@ def put(model: Any, pair: Pair, row: int, p: Any, n: Any, depth: Any, law: float
 
 @generic
 def start_near(k: int, x: float, y: float, away_x: float, away_y: float) -> Any:
-    """Where the k-th of nine searches begins: at x and y, then around it."""
+    """The start of the k-th of nine searches: at x and y, then around it."""
     if k == 0:
         return x, y
     if k <= 4:

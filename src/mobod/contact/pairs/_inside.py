@@ -170,7 +170,7 @@ def _sign(x: Any) -> float:
 
 @generic
 def ellipsoid(model: Any, s: int, lane: int, x: Any) -> Any:
-    """Where the gradient points from x to the surface.
+    """The point of the surface along the gradient at x.
 
     That point is p_i = r_i^2 x_i / (r_i^2 + t), with -r^2 < t < 0 of the least radius r. Newton's method finds t from below the
     root, where the ellipsoid's equation as a function of t is convex and falls (Eberly 2013, Distance from a point to an

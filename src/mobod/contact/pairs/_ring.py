@@ -60,7 +60,7 @@ def _around(ring: Any, R: Any, p: Any, t: Any) -> Any:
 
 @generic
 def _middle(bracket: Any, steps: int) -> float:
-    """Where to look next for the root in a bracket (x, y, g(x), g(y), side that moved last)."""
+    """The next guess of the root in a bracket (x, y, g(x), g(y), side that moved last)."""
     x, y, gx, gy, _ = bracket
     if steps % 3 == 2:  # the Illinois method, and by halves now and then: g jumps where n does
         return 0.5 * (x + y)

@@ -220,7 +220,7 @@ def _expand(points: Any, faces: Any, lists: Any, num_faces: int, num_free: int, 
 
 @generic
 def _direction(points: Any, m: int, trial: int) -> Any:
-    """Where to look for one more corner of a simplex that is to get a volume."""
+    """The direction in which to look for one more corner of a simplex that is to get a volume."""
     side, axis = 1.0 if trial % 2 == 0 else -1.0, trial // 2
     e = (side if axis == 0 else 0.0, side if axis == 1 else 0.0, side if axis == 2 else 0.0)
     if m < 2:

@@ -655,7 +655,7 @@ def _energy(model: Any, begin: int, end: int, lane: int, h: Any, radius: float) 
 
 @generic
 def _leave(model: Any, begin: int, end: int, lane: int, r: Any, part: Any, window: float) -> Any:
-    """Where the rows of a face end then, and the share of what is deepest below it, of the *part* that all count for.
+    """The end of a face's rows then, and the share of what is deepest below it, of the *part* that all count for.
 
     With U the energy of a corner, a sphere or an edge that is deepest, and r U that of the rows, both together have, with a
     *window* w,

@@ -1,4 +1,4 @@
-"""Where functions that terminate runs become positive within the last steps of lanes."""
+"""Times within the last steps of lanes at which functions that terminate runs become positive."""
 
 from __future__ import annotations
 

@@ -157,7 +157,7 @@ def find_events(model: Any, crew: Any) -> bool:
 
 @generic
 def _next_call(control: Any, lane: int) -> float:
-    """When Python is called next for the state in a lane: for an event that was found, a reporter or a handler."""
+    """The next time at which Python is called for the state in a lane: for an event that was found, a reporter or a handler."""
     when: float = min(control[EVENT, 0, lane], control[at.REPORTER, 0, lane], control[at.WAIT, 0, lane])
     return when
 

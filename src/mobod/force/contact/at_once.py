@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...algebra import mat33, octants, vec3
+from ...algebra import box_corners, mat33, vec3
 from ...algebra.memory import add_spatial, load3, load9, load_spatial
 from ...algebra.scalar import any_not_finite, load, num_lanes, sqrt, store, where
 from ...compiling import generic
@@ -173,8 +173,8 @@ def _press_corners(model: Any, k: Any, a: int, b: int, n: Any, R: Any, middle: A
         w, v, r1, r2 = motion_at(model, a, b, middle)
         o = 0.0 * height
         f, m, work = (o, o, o), (o, o, o), o
-        for turn in range(octants.num_turns(height)):
-            i, j, h = octants.signs(turn, height)
+        for turn in range(box_corners.num_turns(height)):
+            i, j, h = box_corners.signs(turn, height)
             depth = -(height + i * rise[0] + j * rise[1] + h * rise[2])
             if some_touch(depth):
                 place = mat33.mul_vec(R, (i * half[0], j * half[1], h * half[2]))
@@ -182,13 +182,13 @@ def _press_corners(model: Any, k: Any, a: int, b: int, n: Any, R: Any, middle: A
                 df, dm, dwork = _respond(model, k, n, depth, vec3.add(v, vec3.cross(w, r)), o, False, both, (a, b), w)
                 dm = vec3.add(dm, vec3.cross(r, df))
                 f, m = vec3.add(f, _total(df, height)), vec3.add(m, _total(dm, height))
-                work = work + octants.together(dwork, height)
+                work = work + box_corners.together(dwork, height)
         _add(model, k, a, b, f, vec3.sub(vec3.cross(f, r1), m), vec3.add(vec3.cross(r2, f), m), work)
 
 
 @generic
 def _total(v: Any, x: Any) -> Any:
-    return octants.together(v[0], x), octants.together(v[1], x), octants.together(v[2], x)
+    return box_corners.together(v[0], x), box_corners.together(v[1], x), box_corners.together(v[2], x)
 
 
 @generic

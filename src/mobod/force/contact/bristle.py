@@ -80,7 +80,7 @@ def finish_bristles(model: Any, mark: Any) -> None:
 
 @generic
 def begin_bristles(model: Any) -> None:
-    """Where steps begin: it is remembered from now on."""
+    """Begin a run: the bristle is remembered from now on."""
     _copy(model.bristle_next, model.bristle_memory, model.bristle_rows, one(load(model.time, 0, 0)))
 
 

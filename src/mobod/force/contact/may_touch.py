@@ -1,4 +1,4 @@
-"""Which surfaces may touch, for contact of any kind; and all surfaces of a system."""
+"""Pairs of surfaces that may touch, for contact of any kind; and all surfaces of a system."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def evaluate(model: Any, f: int) -> None:
 
 
 class Course(FunctionKind):
-    """Where a path without surfaces goes; no function of any argument.
+    """The course of a path without surfaces; no function of any argument.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ class Course(FunctionKind):
 
 
 class WrappingCourse(Course):
-    """Where a path over surfaces goes.
+    """The course of a path over surfaces.
 
     Parameters
     ----------
@@ -117,7 +117,7 @@ class WrappingCourse(Course):
 
 
 class TautCourse(WrappingCourse):
-    """Where a taut path over surfaces goes, along geodesics.
+    """The course of a taut path over surfaces, along geodesics.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ class TautCourse(WrappingCourse):
 
 
 class FunctionCourse(Course):
-    """Where a path whose length is a function of coordinates would go: nowhere.
+    """No course: of a path whose length is a function of coordinates.
 
     Parameters
     ----------

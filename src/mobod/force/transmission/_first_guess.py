@@ -1,4 +1,4 @@
-"""Where a taut line from a to c first bends over a surface: exact for one sphere or cylinder, else near enough to go on from.
+"""First guess of a taut line from a to c over a surface: exact for one sphere or cylinder, else near enough to go on.
 
 In a plane through both ends the section of the surface is taken for a circle, whose tangents are known: of spheres and
 ellipsoids in coordinates in which they are unit spheres, of cylinders across the axis, of tori across the tube. Of a capsule
@@ -118,7 +118,7 @@ def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere
 
 @generic
 def _over_capsule(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
-    """Where the line goes into it as over its section; else past a hint as over the sphere or the cylinder that this is on."""
+    """Over its section where the line goes into it; else past a hint as over the sphere or the cylinder that this is on."""
     deepest, value = _deepest(kind, sizes, a, c)
     outside = gradient(kind, sizes, a)[0] > 0.0 and gradient(kind, sizes, c)[0] > 0.0
     if value < 0.0:
@@ -189,7 +189,7 @@ def _slope(kind: int, sizes: Any, a: Any, inside: Any, back: Any, up: Any, angle
 
 @generic
 def _outlet(kind: int, sizes: Any, inside: Any, back: Any, up: Any, angle: Any, reach: Any) -> Any:
-    """Where a ray from inside a convex surface comes out: by Newton's method from outside."""
+    """The point in which a ray from inside a convex surface comes out: by Newton's method from outside."""
     s, e = sincos(angle)
     way = vec3.add(vec3.scale(e, back), vec3.scale(s, up))
     far = reach

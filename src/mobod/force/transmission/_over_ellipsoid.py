@@ -67,7 +67,7 @@ def over_ellipsoid(end_a: Any, end_b: Any, given: Any, axis: int, sign: int, met
 def _section_of(
     a: Any, b: Any, into: Any, out: Any, radii: Any, scale: Any, axis: int, sign: int, method: int, level_a: Any, level_b: Any
 ) -> Any:
-    """Where the path touches first and last, and the length between."""
+    """First and last points of touch, and the length between."""
     c, fan, beyond = _near(a, b, into, out, radii, method)
     turned = sign != 0 and not on_side(at(c, axis), sign)
     start = c
@@ -149,7 +149,7 @@ def _fanned(into: Any, way: Any, middle: Any, radii: Any) -> Any:
 
 @generic
 def _touch(end: Any, up: Any, start: Any, radii: Any, normal: Any, level: Any, turned: bool) -> Any:
-    """Where a line in a plane from *end* touches the ellipsoid, of both points the one further *up*.
+    """The point in which a line in a plane from *end* touches the ellipsoid, of both the one further *up*.
 
     With y = x / radii this is the unit sphere, cut by the plane and by that of the points of touch, y . (end / radii) = 1.
     Where the path has been *turned* to the side that counts, it is the point at which OpenSim's search from *start* ends.
@@ -298,7 +298,7 @@ def _section(first: Any, last: Any, radii: Any, normal: Any, level: Any, scale: 
 
 @generic
 def _plane(first: Any, last: Any, normal: Any, level: Any) -> Any:
-    """Where the plane's steepest axis goes through it; two axes of the plane, the first to *first*; the angle to *last*."""
+    """The end of the plane's steepest axis; two axes of the plane, the first to *first*; the angle to *last*."""
     k, most = 0, normal[0] * normal[0]
     if normal[1] * normal[1] > most:
         k, most = 1, normal[1] * normal[1]

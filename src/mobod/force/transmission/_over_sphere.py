@@ -95,7 +95,7 @@ def _on_the_side(a: Any, b: Any, a0: Any, a1: Any, b0: Any, b1: Any, axis: int, 
 
 @generic
 def _tangents(point: Any, normal: Any, radius: Any) -> Any:
-    """Where lines from a point touch the sphere, in a plane through its center."""
+    """Points in which lines from a point touch the sphere, in a plane through its center."""
     inward = unit(vec3.neg(point))
     across = vec3.cross(normal, inward)
     far = norm(point)

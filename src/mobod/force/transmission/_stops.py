@@ -1,4 +1,4 @@
-"""Where a path goes through: its points, and the points of touch of its surfaces, and how a unit of tension pulls at each.
+"""Stops of a path: its points, and the points of touch of its surfaces, and how a unit of tension pulls at each.
 
 Of stop s with its place p, and e the directions to and from it, l is the sum of the straight pieces and of those over surfaces:
 
@@ -54,7 +54,7 @@ SLACK = 1e-5
 
 @generic
 def row(stop: int) -> int:
-    """Where the numbers of a stop begin."""
+    """The first place of a stop's numbers."""
     return STOPS + WIDTH * stop
 
 

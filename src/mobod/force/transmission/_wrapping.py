@@ -50,7 +50,7 @@ def nearest(a: Any, b: Any) -> Any:
 
 @generic
 def tangent(a: Any, r: Any, sense: Any) -> Any:
-    """Where the line from a touches the circle before it goes on around it, and the angle between the two."""
+    """The point in which the line from a touches the circle before it goes on around it, and the angle between the two."""
     aa, rr = a[0] * a[0] + a[1] * a[1], r * r
     i = one(aa)
     out = sqrt(where(aa > rr, aa - rr, i))

@@ -110,7 +110,7 @@ class LinesOfAction(Transmission):
 
 
 class LineOfAction(LinesOfAction):
-    """Where two gears, or a wheel and a rack, press each other: what bears their shafts is loaded.
+    """The line of action of two gears, or of a wheel and a rack, by which what bears their shafts is loaded.
 
     Parameters
     ----------

@@ -131,7 +131,7 @@ def pull_in_frame(model: Any, f: int, stop: int, column: int) -> Any:
 
 @generic
 def along_of(model: Any, f: int) -> int:
-    """Where the pulls are that its speed counts."""
+    """The place of the pulls that its speed counts."""
     column: int = model.function_integers[model.function_first_integer[f] + COLUMN]
     return column
 
@@ -707,7 +707,7 @@ class Path(AlongCourse):
 
 
 def _still_points(places: Sequence[Any], ranges: Sequence[tuple[int, int]]) -> list[int]:
-    """Which points, all of them fixed, have neighbours of their own body alone, with no surface between."""
+    """Points, all of them fixed, with neighbours of their own body alone and no surface between."""
     last, bends = len(places) - 1, {k for first, end in ranges for k in range(first, end)}  # by the point before
     same = [k not in bends and places[k][0] == places[k + 1][0] for k in range(last)]
     return [k for k in range(last + 1) if (k == 0 or same[k - 1]) and (k == last or same[k])]

@@ -96,7 +96,7 @@ def apply(model: Any, i: int, x: int, f: Any) -> None:
 
 
 class RelativePose(Transmission):
-    """Where a frame S is in another, R, weighted: what an actuator between two sites acts through, or one of a ball joint.
+    """The weighted pose of a frame S in another, R: what an actuator between two sites acts through, or one of a ball joint.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Where in a user's file an error is: of Numba's, by the lines that its message names, or raised by the function itself."""
+"""The line of an error in a user's file: of Numba's, by the lines that its message names, or one that the function raises."""
 
 from __future__ import annotations
 

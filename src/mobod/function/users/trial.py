@@ -110,7 +110,7 @@ def tell(arguments: Arguments) -> str:
 
 
 def _at_line(f: Frozen, error: BaseException) -> str:
-    """Where in the user's file an error was raised, in words."""
+    """The line of the user's file in which an error was raised, in words."""
     line = line_of_error(f.function, error)
     return f", at {line}" if line else ""
 

@@ -107,7 +107,7 @@ class Part:
 
     @property
     def X_PB0(self) -> Transform:
-        """Where the body is in its parent at zero coordinates."""
+        """The body's pose in its parent at zero coordinates."""
         return self.X_PF @ ~self.X_BM
 
     def axis(self, step: Step) -> Array:
@@ -224,7 +224,7 @@ def _steps_of(mobod: MobilizedBody) -> list[Step] | None:
 
 
 def _steps_of_functions(mobod: mobilizer.FunctionBased) -> list[Step] | None:
-    """Where each function is zero or a coordinate of its own, as in most joints of OpenSim's: X_FM shifts, then turns."""
+    """Steps of functions that are zero or a coordinate each, as in most joints of OpenSim's: X_FM shifts, then turns."""
     functions, arguments, axes = mobod.get_functions(), mobod.get_coordinate_indices(), mobod.get_axes()
     steps = []
     for k in (3, 4, 5, 0, 1, 2):

@@ -1,4 +1,4 @@
-"""Which joint carries which link: a spanning tree of a mechanism's links, and the joints that close loops.
+"""A spanning tree of a mechanism's links: the joint that carries each, and the joints that close loops.
 
 Files describe a graph. Links are reached from Ground, first along joints from parent to child, then, where nothing else is
 left, from child to parent, by joints that are built the other way round; what no joint connects to Ground is free. A joint

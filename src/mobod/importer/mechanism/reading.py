@@ -18,7 +18,7 @@ LARGEST = 1e30
 
 
 class Place(NamedTuple):
-    """Where something was read."""
+    """The file and line of an element."""
 
     file: str
     line: int
@@ -38,7 +38,7 @@ class Reading:
         self.dropped: dict[str, list[Place]] = {}  # what was left out -> where it was
 
     def place(self, where: Element | Place | int) -> Place:
-        """Where that is, in the file that is being read."""
+        """The line of that, in the file that is being read."""
         if isinstance(where, Place):
             return where
         return Place(self.file, where if isinstance(where, int) else where.line)

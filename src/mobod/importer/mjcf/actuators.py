@@ -61,7 +61,7 @@ class Controls:
         self.num_controls = count
 
     def places_of_numbers(self) -> tuple[Array, Array]:
-        """Which controls are simulated, and where they are among the numbers of forces."""
+        """The controls that are simulated, and their places among the numbers of forces."""
         return self._places, np.array([element.span[2] for element in self._elements], int)
 
     @of_each(_controls_of_each)

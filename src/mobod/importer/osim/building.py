@@ -46,7 +46,7 @@ class PathWrap:
 
 
 class Section(NamedTuple):
-    """Where a taut path goes over a wrap object: behind which point, past what, and how far along the path."""
+    """A section of a taut path over a wrap object: behind which point, past what, and how far along the path."""
 
     point: int
     hint: Array | None

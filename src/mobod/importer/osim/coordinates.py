@@ -159,7 +159,7 @@ def name_coordinates(model: Model, coordinates: Sequence[Coordinate]) -> None:
 
 
 def body_starts(model: Model) -> list[int]:
-    """Where each body's coordinates begin in u, and in q with angles in the place of quaternions."""
+    """First places of each body's coordinates in u, and in q with angles in the place of quaternions."""
     starts = [0]
     for body in model.matter.bodies:
         starts.append(starts[-1] + body.facts.num_u)

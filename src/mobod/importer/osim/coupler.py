@@ -53,7 +53,7 @@ class DependentCoordinate(CoordinateCoupler):
         super().__init__(matter, function, bodies, which, disabled_by_default=disabled_by_default, name=name)
 
     def dependent_place(self, starts: Sequence[int]) -> int:
-        """Where the dependent coordinate is, in q or in u; *starts* as of `put`."""
+        """The place of the dependent coordinate, in q or in u; *starts* as of `put`."""
         body, j = self.arguments[-1]
         return starts[body.get_mobilized_body_index()] + j
 

@@ -1,4 +1,4 @@
-"""Where things are: components by their paths, and frames that are fixed to frames, down to a body.
+"""Poses of components: by their paths, and frames that are fixed to frames, down to a body.
 
 A path is what OpenSim gives a component: ``/bodyset/tibia``, ``/jointset/knee/tibia_offset``. Sockets name components by such
 paths, from the root or from the component that has the socket; older files often by the last name alone.

@@ -1,4 +1,4 @@
-"""Which pieces of a path its wrap objects lie beside, for taut paths, whose order of surfaces is fixed.
+"""Pieces of a path that its wrap objects lie beside, for taut paths, whose order of surfaces is fixed.
 
 OpenSim tries each object on all pieces within its range, in every pose anew. Here an object stays on the piece that OpenSim
 bends over it most often, among the default pose and some at random; one that it never uses, on the piece that is nearest in

@@ -1,4 +1,4 @@
-"""Which joint moves which body: a tree of bodies from Ground on, the joints that close loops cut open.
+"""The joint that moves each body: a tree of bodies from Ground on, the joints that close loops cut open.
 
 The choices are those of the reference, so that coordinates, massless bodies and cut joints are the same ones: bodies level by
 level, joints in the order of the file; a joint whose child is nearer to Ground is reversed; a body without a joint floats; a

@@ -25,7 +25,7 @@ Made = tuple["MobilizedBody", list[tuple["MobilizedBody", int]]]
 
 @dataclass(eq=False)
 class Site:
-    """Where a joint is to be made: between which bodies and frames, and in which direction."""
+    """The bodies and frames that a joint is made between, and its direction."""
 
     parent: MobilizedBody
     body: body.Body

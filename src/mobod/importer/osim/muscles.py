@@ -75,7 +75,7 @@ class PathPoint:
     places: dict[str, int] = field(default_factory=dict, repr=False)
 
     def calc_station(self, state: State) -> Array | None:
-        """Where it is in its body at a state; None where it is no part of the path."""
+        """Its place in its body at a state; None where it is no part of the path."""
         if self.kind == "ConditionalPathPoint" and self.coordinate in self.places:
             value = float(state.q[self.places[self.coordinate]])
             return self.station if self.range[0] - _SLACK <= value <= self.range[1] + _SLACK else None

@@ -63,7 +63,7 @@ class Description:
         return name
 
     def _place(self, place: object) -> str:
-        """Where something was read: the line alone where it is of the file itself."""
+        """The place of an element: the line alone where it is of the file itself."""
         text = str(place)
         return text.replace(f"{self.document.path}:", "line ", 1) if text.startswith(f"{self.document.path}:") else text
 

@@ -1,4 +1,4 @@
-"""Where the frames of SDF scopes are, and which links they are fixed to.
+"""Poses of the frames of SDF scopes, and the links they are fixed to.
 
 Everything that has a pose has a frame, and so has a scope itself (``__model__``, ``world``); names in nested models are
 ``nested::name``. By default a link's and a nested model's pose is in its model, a joint's in its child's frame, a frame's in

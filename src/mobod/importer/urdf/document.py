@@ -128,7 +128,7 @@ class Actuator:
 
 @dataclass(frozen=True, slots=True)
 class Transmission:
-    """Which actuators drive which joints; what its kind does with several of them is not of the format."""
+    """Actuators and the joints they drive; what its kind does with several of them is not of the format."""
 
     name: str
     type: str

@@ -166,7 +166,7 @@ def _eliminate(space: Any, trees: int) -> None:
 
 @generic
 def place_of(space: Any, row: int, column: int) -> int:
-    """Where the values of a block below the diagonal are."""
+    """The place of the values of a block below the diagonal."""
     e = space.first_row[column]
     while space.row[e] != row:
         e += 1

@@ -60,7 +60,7 @@ def _put_columns(model: Any, space: Any, J: Any, starts: Any, contacts: int, beg
 
 @generic
 def _shift(k: int, n: int, contacts: int) -> int:
-    """Which of a point's three rows is the first of the n that block k has: contacts alone have a normal."""
+    """The first of a point's three rows of the n that block k has: contacts alone have a normal."""
     if k < contacts:
         return 0
     return 3 - n

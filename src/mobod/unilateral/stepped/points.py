@@ -185,7 +185,7 @@ _search = searching(_note)
 
 @generic
 def place_all(model: Any, space: Any) -> None:
-    """Where all surfaces are that are stepped, of a record realized to VELOCITY, in any scalar."""
+    """Poses of all surfaces that are stepped, of a record realized to VELOCITY, in any scalar."""
     for place in range(space.elements.shape[0]):
         e = space.elements[place, 0]
         if model.force_enabled[e] != 0:

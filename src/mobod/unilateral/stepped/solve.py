@@ -461,7 +461,7 @@ def _slope_along(space: Any, length: float) -> float:
 
 @generic
 def _length_of_step(space: Any, linear: float, square: float) -> float:
-    """Where along Newton's step the convex function is least, roughly: the root of its derivative."""
+    """The length of Newton's step at which the convex function is least, roughly: the root of its derivative."""
     at_0, at_1 = linear + _slope_along(space, 0.0), linear + square + _slope_along(space, 1.0)
     if at_1 <= 0.1 * abs(at_0):
         return 1.0

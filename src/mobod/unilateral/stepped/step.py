@@ -232,7 +232,7 @@ def _is_before(a: Any, i: int, key: int, b: Any, j: int, other: int) -> bool:
 
 @generic
 def _place_in(wide: Any, owners: Any, lane: int, space: Any, i: int) -> int:
-    """Where a state's point is among the rows, or would be: not where another point of the same key is, of the same state."""
+    """The place of a state's point among the rows, or one it would have: not that of another point of this key and state."""
     at, n = 0, wide.counts[names.POINTS]
     while at < n:
         if not _is_before(wide.pairs, at, wide.keys[at], space.pairs, i, space.keys[i]):

@@ -1,4 +1,4 @@
-"""`octants` compiled: eight corners as lanes where a record holds one state."""
+"""`box_corners` compiled: eight corners as lanes where a record holds one state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from numba.core import types
 from numba.extending import overload
 
 from ..compiling.engine import OPTIONS
-from . import octants
+from . import box_corners
 from .compiled_primitive import primitive
 from .lanes import VECTOR, WIDTH, Lanes, lanes
 
@@ -40,12 +40,12 @@ def _lower_sum(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.extract_element(x, ir.Constant(_I32, 0))
 
 
-@overload(octants.num_turns, jit_options=OPTIONS, strict=False)
+@overload(box_corners.num_turns, jit_options=OPTIONS, strict=False)
 def _num_turns(x: Any) -> Any:
     return (lambda x: 1) if isinstance(x, types.Float) else (lambda x: 8)
 
 
-@overload(octants.signs, jit_options=OPTIONS, strict=False)
+@overload(box_corners.signs, jit_options=OPTIONS, strict=False)
 def _compiled_signs(turn: Any, x: Any) -> Any:
     if isinstance(x, types.Float):
         return lambda turn, x: (_signs_along(0), _signs_along(1), _signs_along(2))
@@ -57,7 +57,7 @@ def _compiled_signs(turn: Any, x: Any) -> Any:
     return implementation
 
 
-@overload(octants.together, jit_options=OPTIONS, strict=False)
+@overload(box_corners.together, jit_options=OPTIONS, strict=False)
 def _together(value: Any, x: Any) -> Any:
     if isinstance(x, types.Float):
         return lambda value, x: _sum_of_lanes(value)
