@@ -43,7 +43,7 @@ def forward_dynamics(
     casadi.Callback
         The third argument are forces beside those of the elements. Derivatives by q are by the numbers stored, quaternions'
         change of length left out. Jacobians are exact, and sparse: a node depends on its own column. Hessians of Lagrangians,
-        which IPOPT asks for, are central differences of them in one call, to about 1e-8.
+        which IPOPT asks for, are central differences in one call, to about 1e-8, without what is zero in any case.
 
     Raises
     ------
@@ -65,20 +65,21 @@ def inverse_dynamics(
 def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
     """A callback, with those of its derivatives."""
     kind = _callback()
-    from casadi import Sparsity
+    from casadi import Sparsity, kron
 
     nu = core.nu
     sizes = core.nq, nu, nu
     ends = np.cumsum([0, *sizes])
     given = [Sparsity.dense(size, n) for size in sizes]
     result = Sparsity.dense(nu, n)
+    none = Sparsity(nu, n)  # values, which derivatives need not be given: CasADi then does not compute them for these
 
-    @functools.cache
-    def blocks(rows: int, columns: int) -> Any:
-        """A dense block a node along the diagonal, which CasADi's own `diagcat` takes milliseconds for."""
-        ends = rows * np.arange(columns * n + 1)
-        first = np.repeat(rows * np.arange(n), columns)
-        return Sparsity(rows * n, columns * n, ends.tolist(), (first[:, None] + np.arange(rows)).ravel().tolist())
+    def blocks(pattern: Any) -> Any:
+        """Blocks of a pattern along the diagonal, one a node."""
+        return kron(Sparsity.diag(n), pattern)
+
+    def full(rows: int, columns: int) -> Any:
+        return blocks(Sparsity.dense(rows, columns))
 
     def states(arguments: Sequence[Any]) -> list[Any]:
         return [one.reshape(n, -1) for one in arguments[:3]]  # CasADi's columns are rows here
@@ -95,36 +96,50 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
         weights = arguments[4].reshape(n, -1)
         return [np.einsum("ni,nij->nj", weights, part) for part in derivatives(*states(arguments))]
 
+    def bent() -> list[list[Any]]:
+        """Which second derivatives may differ from zero, of two arguments."""
+        pattern = core.pattern_of_second()
+        return [[pattern[ends[a] : ends[a + 1], ends[b] : ends[b + 1]] for b in range(3)] for a in range(3)]
+
     def hessian(*arguments: Any) -> list[Any]:
-        weights, found = arguments[4].reshape(n, -1), []
+        weights, found, none = arguments[4].reshape(n, -1), [], np.zeros(0)
         q, u, third = states(arguments)
-        H = core.second(q, u, third, weights[:, None])[:, 0]
+        H = core.second(q, u, third, weights[:, None]).reshape(n, -1)
         J = derivatives(q, u, third)
-        none = np.zeros(0)
         for a in range(3):
-            rows = H[:, ends[a] : ends[a + 1]]
-            found += [np.swapaxes(rows[:, :, ends[b] : ends[b + 1]], 1, 2) for b in range(3)]
+            found += [H[:, chosen] for chosen in places()[3 * a : 3 * a + 3]]
             found += [none, J[a]]  # by the value, on which nothing depends; by the weights: J^T, column by column
         return found
 
+    @functools.cache
+    def places() -> list[Any]:
+        """Where in a state's matrix blocks have their entries, column by column."""
+        size, found = int(ends[-1]), []
+        for a, rows in enumerate(bent()):
+            for b, pattern in enumerate(rows):
+                column, row = np.nonzero(pattern.T)
+                found.append(size * (ends[a] + row) + ends[b] + column)
+        return found
+
     def patterns_of_first() -> list[Any]:
-        return [blocks(nu, size) for size in sizes]
+        return [full(nu, size) for size in sizes]
 
     def patterns_of_second() -> list[Any]:
         gives = []
-        for a in range(3):
-            gives += [blocks(sizes[a], size) for size in sizes]
-            gives += [Sparsity(sizes[a] * n, nu * n), blocks(sizes[a], nu)]
+        for size, rows in zip(sizes, bent(), strict=True):
+            gives += [blocks(Sparsity.triplet(*one.shape, *(at.tolist() for at in np.nonzero(one)))) for one in rows]
+            gives += [Sparsity(size * n, nu * n), full(size, nu)]
         return gives
 
     def second() -> Any:
-        return kind(f"jac_reverse_{name}", [*given, result, result, *given], patterns_of_second(), hessian)
+        gradients = [Sparsity(size, n) for size in sizes]
+        return kind(f"jac_reverse_{name}", [*given, none, result, *gradients], patterns_of_second(), hessian)
 
     def backwards() -> Any:
-        return kind(f"reverse_{name}", [*given, result, result], given, reverse, patterns_of_second, jacobian=second)
+        return kind(f"reverse_{name}", [*given, none, result], given, reverse, patterns_of_second, jacobian=second)
 
     def first() -> Any:
-        return kind(f"jac_{name}", [*given, result], patterns_of_first(), jacobian)
+        return kind(f"jac_{name}", [*given, none], patterns_of_first(), jacobian)
 
     return kind(name, given, [result], value, patterns_of_first, jacobian=first, reverse=backwards)
 

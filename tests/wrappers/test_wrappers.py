@@ -233,6 +233,37 @@ def test_second_derivatives_are_the_systems_own(arm, rng, close):
     close((found @ direction)[:, 9:], exact.mobility_forces, 1e-6)
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_one_kernel_has_second_derivatives_where_one_sweep_has_the_first(kind, make, close, derivative):
+    """Of joints whose columns are constant, with springs and dampers, one locked: to 1e-8, where the pattern says, as alone."""
+    m, n = mb.mobilizer, 9
+    model = make.tree(5, [m.Pin, m.Slider, m.Pin, m.Translation, m.Cylinder], chain=True, direction=mb.Direction.FORWARD)
+    b = model.bodies[1:]
+    mb.force.MobilityPolynomialSpring(model.forces, b[1], 0, 3.0, -0.4, 0.7, 0.2)
+    mb.force.MobilityPolynomialDamper(model.forces, b[2], 0, 0.7, 0.2, 0.4)
+    state = model.made().state
+    if kind is ForwardDynamics:
+        b[3].lock(state)
+    core, nu = kind(model.system, state), len(state.u)
+    given, weights = [make.rng.normal(size=(n, nu)) for _ in range(3)], make.rng.normal(size=(n, 2, nu))
+    given[1][:, b[3].u_slice(state)] *= kind is not ForwardDynamics
+    assert core._of(n).is_swept()
+    found = core.second(*given, weights)
+    for k in range(3):
+        along = make.rng.normal(size=nu)
+
+        def slopes(h, k=k, along=along):
+            moved = [one[:1] + h * along * (i == k) for i, one in enumerate(given)]
+            return weights[0] @ np.concatenate(core.derivatives(*moved), axis=2)[0]
+
+        close(found[0, :, :, k * nu : k * nu + nu] @ along, derivative(slopes), 1e-8)
+    bent = core.pattern_of_second()
+    assert np.abs(found[:, :, ~bent]).max() < 1e-8 * np.abs(found).max()  # they are differences, too
+    assert np.array_equal(core.second(*(one[8:] for one in given), weights[8:])[0], found[8])
+    first = b[0].get_num_u(state)  # of several coordinates nothing is left out
+    assert bent[:first, nu:].any() == (first > 1) and bent[first:nu, first:nu].all()
+
+
 def test_second_derivatives_of_many_states_come_in_pieces(arm, rng, monkeypatch):
     """Some columns at a time, where all would take too much memory; with weights of their own each state as alone."""
     core, given, weights = ForwardDynamics(arm()), points(rng, 9), rng.normal(size=(9, 2, 4))

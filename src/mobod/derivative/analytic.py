@@ -26,7 +26,7 @@ from . import along, columns, contacts, couplings, local, mobilizers_in_python, 
 from .equations import by_contradiction
 from .motion_of_bodies import MotionOfBodies
 from .plan import Enabled, Plan, make_plan
-from .products import own_blocks_of, runs_of
+from .products import own_blocks_of, runs_of, scratch_of
 from .results import ForwardDynamicsDerivatives
 from .stiffness import NUMBERS_OF_STIFFNESS
 
@@ -170,7 +170,9 @@ class Sweep:
             self.carrier[b] = b if tree.num_u[b] else self.carrier[tree.fields["parent"][b]]
         #: For derivatives of many states, see `forward_dynamics_derivatives`.
         self.runs = runs_of(tree)
-        self.own_blocks = own_blocks_of(tree, slopes, self.runs)
+        self.own_blocks, self.scratch = own_blocks_of(tree, slopes, self.runs), scratch_of(tree, self.runs)
+        #: Of each mobility its body.
+        self.body_of = np.repeat(np.arange(tree.nb), tree.num_u)
         self._tree, self._nu = tree, tree.nu
         self._pool: list[tuple[Any, ...]] = []
         # without numbers that anybody could change
@@ -255,7 +257,7 @@ class Whole(Sweep):
             for one in (parts, of_inverse)
         )
         self.plan, self.plan_of_inverse = parts.plan.for_kernels(), of_inverse.plan.for_kernels()
-        carried = self.carrier, np.repeat(np.arange(tree.nb), tree.num_u), parts.row_of
+        carried = self.carrier, self.body_of, parts.row_of
         self.of_parts = parts.slopes, self.bent, *carried
         plan, other = parts.plan, of_inverse.plan
         self._of_inverse, self._pool_of_inverse = other, list[Any]()

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.analytic import sweep_for
 from ..derivative.coordinates import has_rates
 from ..errors import ModelError
 from ..state.state import State
@@ -83,10 +84,14 @@ class ArrayDynamics(abc.ABC):
     def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
         """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu; of each value unless given.
 
-        Differences of first ones, to about 1e-8; all states that they take are one ensemble. *weights* are ``(n, k, nu)``.
+        Differences of first ones, to about 1e-8, by one kernel where `Ensemble.second_derivatives` has it; else all states that
+        they take are one ensemble. *weights* are ``(n, k, nu)``.
         """
         n, nq, nu = len(q), self.nq, self.nu
         weights = np.broadcast_to(np.eye(nu), (n, nu, nu)) if weights is None else weights
+        found = self._second(self._of(n), q, u, third, weights)
+        if found is not None:
+            return found
         k, moved, size = weights.shape[1], nq + nu, nq + 2 * nu  # in the third the function is linear
         x = np.hstack([q, u, third])
         h = STEP * np.maximum(1.0, np.abs(x))
@@ -95,6 +100,25 @@ class ArrayDynamics(abc.ABC):
         T[:, :, :moved] = np.moveaxis(slopes, 0, 2)
         T[:, :, moved:, :moved] = np.swapaxes(T[:, :, :moved, moved:], 2, 3)
         return 0.5 * (T + np.swapaxes(T, 2, 3))
+
+    def pattern_of_second(self) -> Any:
+        """Which second derivatives by (q, u, third) may differ from zero ``(nq + 2 nu, nq + 2 nu)``.
+
+        The function is affine in the third, by a matrix of q alone unless there are constraints: users' own may be of any form.
+        What turns or shifts all bodies of a branch changes no mass matrix; nor, where one sweep finds all that acts, what
+        speeds do.
+        """
+        tree, nq, nu, bends = self._state.tree, self.nq, self.nu, sweep_for(self.system, self._state).bent
+        found = np.ones((nq + 2 * nu, nq + 2 * nu), bool)
+        found[nq + nu :, nq + nu :] = False
+        if tree.counts["nc"]:
+            return found
+        found[nq : nq + nu, nq + nu :] = False
+        is_swept = self._of(1).is_swept()
+        for b in range(1, tree.nb):
+            if tree.fields["parent"][b] == 0 and tree.num_u[b] == tree.num_q[b] == 1 and not bends[b]:
+                found[tree.first_q[b], nq if is_swept else nq + nu :] = False
+        return found & found.T
 
     def _gradients(self, x: Array, weights: Array) -> Array:
         """Derivatives ``(m n, k, nq + 2 nu)`` of *weights* times values at x = (q, u, third), m n rows."""
@@ -130,6 +154,10 @@ class ArrayDynamics(abc.ABC):
     def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Any:
         """Derivatives of an ensemble's states, by displacements in place of q."""
 
+    @abc.abstractmethod
+    def _second(self, ensemble: Ensemble, q: Array, u: Array, third: Array, weights: Array) -> Array | None:
+        """Second derivatives by one kernel, or None where there is none."""
+
 
 class ForwardDynamics(ArrayDynamics):
     """u_dot of (q, u, mobility forces beside those of the elements)."""
@@ -143,6 +171,9 @@ class ForwardDynamics(ArrayDynamics):
     def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Any:
         return ensemble.calc_forward_dynamics_derivatives(q=q, u=u, mobility_forces=third)
 
+    def _second(self, ensemble: Ensemble, q: Array, u: Array, third: Array, weights: Array) -> Array | None:
+        return ensemble.second_derivatives(weights, STEP, q=q, u=u, mobility_forces=third)
+
 
 class InverseDynamics(ArrayDynamics):
     """Missing mobility forces of (q, u, u_dot), as `MultibodySystem.calc_inverse_dynamics`."""
@@ -155,3 +186,6 @@ class InverseDynamics(ArrayDynamics):
 
     def _derivatives(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Any:
         return ensemble.calc_inverse_dynamics_derivatives(third, q=q, u=u)
+
+    def _second(self, ensemble: Ensemble, q: Array, u: Array, third: Array, weights: Array) -> Array | None:
+        return ensemble.second_derivatives(weights, STEP, q=q, u=u, u_dot=third)

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..derivative import products, sweep as sweeps
+from ..derivative import sweep as sweeps
 from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
+from ..derivative.coordinates import has_rates
 from ..derivative.couplings import NUMBERS_OF_WRENCHES
 from ..derivative.local import NUMBERS_OF_BLOCK
 from ..derivative.parameters import by_inertia, is_weighed
@@ -26,7 +27,7 @@ from ..state.state import State
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..tree import realize as _realize
 from ..value.stage import Stage
-from . import batch_derivatives, batch_element_derivatives
+from . import batch_derivatives, batch_element_derivatives, batch_second_derivatives
 from .lane_runs import own_of_each
 from .of_parts import OfParts
 
@@ -104,7 +105,7 @@ class Derivatives(OfParts):
             {},
             (3 * nu, nu),
             before=(self._wanted(Stage.ACCELERATION), nu * (2 * nu + nz), sweep.slopes, sweep.own_blocks, sweep.runs),
-            scratch=(bodies, self._column_scratch(), *products.scratch_of(self._template.tree, sweep.runs), (nu, nu)),
+            scratch=(bodies, self._column_scratch(), *sweep.scratch, (nu, nu)),
             alone=_never,
             realized=realized,
             found=block,
@@ -187,6 +188,39 @@ class Derivatives(OfParts):
             found=block,
         )
         return put(found, into)
+
+    def is_swept(self) -> bool:
+        """True if one sweep differentiates all that acts, of eight states at a time, and q_dot is u."""
+        return self._sweeps() and not has_rates(self._template)
+
+    def second_derivatives(
+        self, weights: Array, step: float, q: Array, u: Array, mobility_forces: Array | None = None, u_dot: Array | None = None
+    ) -> Array | None:
+        """Second derivatives ``(n, k, 3 nu, 3 nu)`` of k *weights* times u_dot by q, u and mobility forces, or None.
+
+        With *u_dot* those of `calc_inverse_dynamics` by q, u and u_dot. They are differences by a *step* of variables up to 1,
+        to about 1e-9, where it `is_swept`; None elsewhere. *weights* are ``(n, k, nu)``.
+        """
+        if not self.is_swept():
+            return None
+        self._take(q, u, mobility_forces)
+        tree, sweep, (n, k, nu) = self._template.tree, self._sweep(), weights.shape
+        of_tree = sweep.slopes, sweep.bent, sweep.body_of
+        given = {"weights": weights.reshape(n, k * nu), "u_dot": np.zeros((n, nu)) if u_dot is None else u_dot}
+        return self._operate(
+            "second_derivatives",
+            Stage.VELOCITY,
+            batch_second_derivatives.calc_second_derivatives,
+            given,
+            (k, 3 * nu, 3 * nu),
+            before=(step, u_dot is None, of_tree),
+            scratch=(
+                *((tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
+                *((nu, nu), (k, nu), (3 * nu, nu), (nu, 3 * nu), (2 * nu * k, 3 * nu)),
+            ),
+            alone=_never,
+            realized=False,
+        )
 
     def calc_parameter_derivatives(self, parameters: Sequence[Any]) -> Array:
         """Derivatives of every state's u_dot by parameters ``(n, nu, m)``. Needs ACCELERATION.

@@ -159,6 +159,13 @@ class NodeDynamics:
         n, ny, nx = len(y), self.nx + self.m, self.nx
         size = ny + 1 + len(p)
         H = np.zeros((n, size, size))
+        if self._is_plain(p):  # then nothing depends on time where there is one kernel
+            nq, at = self.nq, np.concatenate([np.arange(nx), self._pushing])
+            found = self._at(y, t, p).second_derivatives(weights[:, None, nq:], STEP, y[:, :nq], y[:, nq:nx], self._forces(y))
+            if found is not None:
+                by = np.concatenate([np.arange(nx), nx + self._acted_on])
+                H[:, at[:, None], at] = found[:, 0, by[:, None], by]
+                return H
         y, of = self._inward(y, STEP), [*range(nx), *self._setting, *([ny] if with_time else [])]
         x, h = np.column_stack([y, t]), np.column_stack([STEP * np.maximum(1.0, np.abs(y)), np.full(n, STEP)])
         h[:, self.nq + self.nu : nx] *= _OF_Z
@@ -171,6 +178,10 @@ class NodeDynamics:
         H[:, :, rest] = np.swapaxes(H[:, rest], 1, 2)
         H[:, np.outer(rest, rest)] = 0.0
         return 0.5 * (H + np.swapaxes(H, 1, 2))
+
+    def _is_plain(self, p: Array) -> bool:
+        """True if q_dot is u, and there is nothing but q, u and forces."""
+        return not (self._turns or self.nz or len(p) or self._set)
 
     def missed(self, y: Array, t: Array, p: Array) -> tuple[Array, Array]:
         """Errors of constraints: of positions, with those of quaternions after them, and of velocities ``(n, ...)``."""
@@ -229,7 +240,7 @@ class NodeDynamics:
     def _gradients(self, y: Array, t: Array, p: Array, weights: Array) -> Array:
         """Derivatives by (y, t, p) of *weights* ``(n, nx)`` times F, of n nodes or of several times as many, a row each."""
         nq, nx = self.nq, self.nx
-        if not (self._turns or self.nz or len(p) or self._set):
+        if self._is_plain(p):
             columns = np.concatenate([np.arange(2 * self.nu), 2 * self.nu + self._acted_on, [3 * self.nu]])
             found = gradients(self._of_u_dot(y, t, p), weights[:, None, nq:], columns)[:, 0]
             found.reshape(-1, *weights.shape[:1], len(columns))[..., nq:nx] += weights[:, :nq]
