@@ -109,6 +109,20 @@ def test_short_fibers_have_exact_derivatives(close):
         close(H[:8, k], weights @ (model(x + d).A - model(x - d).A) / (2 * h), 1e-3)
 
 
+def drawn(program, name, rng):
+    """Random unknowns of a program, quaternions normalized."""
+    v = rng.normal(size=program.n)
+    for part in program.parts:
+        v[part.column_of_duration] = rng.uniform(0.7, 1.5)
+        if name in CONTROLS:
+            v[part.columns[:, -1]] = rng.uniform(1.0, 9.0, len(part.columns))
+        if "ball" in name:
+            q = v[part.columns[:, 1:5]]
+            v[part.columns[:, 1:5]] = q / np.linalg.norm(q, axis=1)[:, None]
+    v[program.parts[0].parameters] *= 0.1
+    return v
+
+
 @pytest.mark.parametrize("name", ["pins", "ball", "thermostat", "rod", "motion", "ball-rod"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_derivatives_are_differences(name, scheme, rng, derivative):
@@ -125,22 +139,19 @@ def test_derivatives_are_differences(name, scheme, rng, derivative):
     )
     meshes = [Mesh(SCHEMES[scheme], np.array([0.0, 0.4, 1.0])), Mesh(SCHEMES[scheme], np.array([0.0, 0.7, 1.0]))]
     program = Transcription([first, second], meshes, [link])
-    v = rng.normal(size=program.n)
-    for part in program.parts:
-        v[part.column_of_duration] = rng.uniform(0.7, 1.5)
-        if name in CONTROLS:
-            v[part.columns[:, -1]] = rng.uniform(1.0, 9.0, len(part.columns))
-        if "ball" in name:
-            q = v[part.columns[:, 1:5]]
-            v[part.columns[:, 1:5]] = q / np.linalg.norm(q, axis=1)[:, None]
-    v[program.parts[0].parameters] *= 0.1
     lam = rng.normal(size=program.m)
+    while True:
+        v = drawn(program, name, rng)
+        upper = program.hessian_pattern.matrix(program.hessian(v, 0.7, lam)).toarray()
+        if (
+            np.abs(upper).max() < 1e6 or "rod" not in name
+        ):  # else a node is near where the rod holds nothing: differences have no digits left
+            break
 
     def moved(h, d):
         return v + h * d
 
     J = program.jacobian_pattern.matrix(program.jacobian(v)).toarray()
-    upper = program.hessian_pattern.matrix(program.hessian(v, 0.7, lam)).toarray()
     H = upper + np.triu(upper, 1).T
     gradient = program.gradient(v)
     for _ in range(2):  # each goes along all columns
@@ -162,4 +173,6 @@ def test_derivatives_are_differences(name, scheme, rng, derivative):
             return 0.7 * program.gradient(w) + slopes.T @ lam
 
         second_d = derivative(lambda h, d=d: lagrangian(moved(h, d)), h)
-        np.testing.assert_allclose(H @ d, second_d, rtol=2e-5, atol=1e-6 * np.abs(second_d).max())
+        # of a thermostat's z_dot slopes are differences by 1e-5, and second derivatives those of these by 3e-6: 4e-6 of z_dot
+        least = (1e-5 if name == "thermostat" else 1e-6) * np.abs(second_d).max()
+        np.testing.assert_allclose(H @ d, second_d, rtol=2e-5, atol=least)

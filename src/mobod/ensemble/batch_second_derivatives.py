@@ -62,7 +62,7 @@ def _differences(
 ) -> None:
     # fmt: on
     """Rows by q, then by u, of l . tau'' by q, u and udot, of each weight."""
-    n = model.nu
+    n, (A, bodies, speeds, columns) = model.nu, scratch
     for row in range(2 * n):
         rows, i, known = model.q, row, 0
         if row >= n:
@@ -75,7 +75,7 @@ def _differences(
             sign = (1.0 - 2.0 * side) * one(x)
             store(rows, i, 0, x + sign * h)
             call_routine(address, model, known, KINEMATICS | NO_RATES | UNCHECKED)
-            _sweep(model, row < n, udot, of_tree, *scratch, D)
+            _sweep(model, row < n, udot, of_tree, A, bodies, speeds, columns, D)
             if row < n:
                 _add_weighed(n, weights, D, 0, 3, sign / (h + h), row, S)
             else:
