@@ -277,7 +277,7 @@ def test_second_derivatives_of_many_states_come_in_pieces(arm, rng, monkeypatch)
 
 
 def test_what_has_no_wrapper_is_refused(arm):
-    with pytest.raises(TypeError, match="give a MultibodySystem"):
+    with pytest.raises(TypeError, match="has to be a MultibodySystem"):
         ForwardDynamics(3)
     with pytest.raises(mb.TopologyError):
         ForwardDynamics(arm(), arm().realize_topology())
