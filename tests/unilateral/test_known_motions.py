@@ -219,6 +219,30 @@ def test_a_rod_slides_with_friction_below_painleves(go):
     assert np.isfinite(end.u).all()
 
 
+@BOTH
+@pytest.mark.parametrize("mu", [0.2, 0.24, 0.26])
+def test_a_block_jams_in_a_guide_without_play_if_and_only_if_friction_is_enough(go, mu):
+    """Pushed at a distance r it bears at two corners, L apart, with F r / L, of four that touch: it slides if 2 mu r < L.
+
+    The least multipliers of the four would pull at two, and so be without friction all in all.
+    """
+    force, r, length, half_width = 5.0, 2.0, 1.0, 0.1
+    system, matter = empty()
+    block = mb.mobilizer.Planar(matter.ground, solid(1.0, (1.0, 1.0, 1.0)), name="block")
+    for side in (-1, 1):
+        for end in (-0.5 * length, 0.5 * length):
+            wall, corner = (0, -side, 0), (end, side * half_width, 0.0)
+            mb.contact.PointPlane(matter.ground, wall, -half_width, block, corner, static_friction=mu)
+    mb.force.ConstantForce(system.forces, block, (0, r, 0), (force, 0, 0))
+    end, _ = go(system, system.realize_topology(), 0.5)
+    expected = max(0.0, force * (1.0 - 2.0 * mu * r / length))
+    assert end.u[1] == pytest.approx(0.5 * expected, abs=1e-6)
+    if go is run and expected > 0.0:
+        system.realize(end)
+        forces = [one.calc_normal_force(end) for one in matter.unilateral_contacts]
+        assert forces == pytest.approx([0.0, force * r / length, force * r / length, 0.0], abs=1e-6) and min(forces) >= 0.0
+
+
 def test_beyond_it_the_paradox_is_explained():
     system, state, _ = rod(np.arctan(2.0), 1.34, -1.0)
     with pytest.raises(mb.ModelError, match="tip"):

@@ -246,9 +246,10 @@ class Realizing(Explaining):
                     prescription.set_known_u_dot(self, state)
                 if wanted:
                     told = self.compute(state, wanted) == step
-                if slides and wanted & validity.ACCELERATIONS and add_friction(state):
+                if slides and wanted & validity.ACCELERATIONS and (shared := add_friction(state)) is not None:
                     state.valid &= ~validity.ACCELERATIONS
                     self.compute(state, wanted)
+                    state.record.multiplier[:, 0] += shared
                 if step == _AT_DYNAMICS and wanted & validity.FORCES and more is not None:
                     state.record.mobility_forces[: len(more), 0] += more
                 if not told:  # a mobilizer's hooks for positions and velocities run before its columns are evaluated
