@@ -25,7 +25,6 @@ from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Termination, TerminationReason
 from ..force.contact.bristle import begin_bristles
 from ..force.contact.step_limit import limit_step
-from ..force.transmission.base import warn_of_points_inside
 from ..mobilizer import q_rates
 from ..state.state import State
 from ..state.validity import EVERYTHING, KINEMATICS
@@ -44,9 +43,9 @@ from ..value.attributes import Sealed
 from ..value.callers import callers_level
 from ..value.checks import finite, flag, positive
 from ..value.stage import Stage
-from . import _diagnosis, jumps
+from . import _diagnosis, _failure
+from .hindrances import Hindrances
 from .quick import Quick, is_possible, remembers
-from .slow_runs import Progress, say
 from .weights import error_weights, free_variables
 
 #: Rows for intermediate values of methods that have no table.
@@ -55,12 +54,6 @@ _ROWS_BETWEEN = 5
 _RESOLUTION = 2.0**-52
 #: Steps before the first look at the clock.
 _FIRST_CHUNK = 64
-#: Jumps of the accelerations that are passed within so many of the shortest steps, before a run ends: it would last for ever.
-_MOST_JUMPS, _FAR_FROM_JUMPS = 100, 1e4
-#: How often a run looks for paths that jump: steps shrink at each impact, too.
-_MOST_LOOKS = 30
-#: The part of the longest step seen that is a short one, where a path may have jumped.
-_SHORT = 0.1
 _ACCELERATION = int(Stage.ACCELERATION)
 #: What says that routines are to be chosen, whose addresses are of a process and of a state.
 _TO_BE_CHOSEN = {"_goes_compiled": None, "_goes_plain": False}
@@ -121,9 +114,9 @@ class Integrator(Sealed):
         calling calls_witnesses can_run_compiled can_watch check_inertia
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find find_quick
         flight_resolution follow_jump
-        follows_jumps forget_steps get_room goes_on held kernel leave_at leaves_out previous_time quick restart
+        follows_jumps forget_steps get_room goes_on held hindrances kernel leave_at leaves_out previous_time quick restart
         return_every_internal_step sample set_out_for search_events share_witnesses singularities step_and_report
-        steps_contacts table take_up termination try_step warn_of_passing warned why_too_small
+        steps_contacts table take_up termination try_step why_too_small
         """.split()
     )
 
@@ -183,13 +176,7 @@ class Integrator(Sealed):
         self.quick: Quick | None = None
         self.control = np.zeros(rk.CONTROL_SIZE)
         self.counts = np.zeros(rk.COUNTS_SIZE, np.int64)
-        self.warned: set[str] = set()
-        #: Forces along paths that may jump and have not been told of; how often a run has looked for jumps; its longest step.
-        self._paths: list[Any] | None = None
-        self._looks_at_paths, self._longest = 0, 0.0
-        #: How often a jump of the accelerations has been passed since, with next to no progress.
-        self._jumps, self._jumps_from = 0, -np.inf
-        self._progress = Progress()
+        self.hindrances = Hindrances(self)
         #: Mobility forces beside those of the elements; or what computes them of a state, for the whole run.
         self.held: Held | None = None
         #: Whether kernels alone realize, as `_runs_compiled` was when routines were chosen; None where they are to be chosen.
@@ -384,11 +371,7 @@ class Integrator(Sealed):
         self._state, self._room, self.termination = state, None, None
         self.reset_all_statistics()
         self.counts[rk.PASSES] = 0
-        self.warned.clear()
-        self._jumps_from = -np.inf
-        self._paths, self._looks_at_paths, self._longest = None, 0, 0.0
-        self._progress = Progress()
-        self._progress.begin(0, state.time)
+        self.hindrances.begin(state.time)
         self.check_inertia(state)
         text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:
@@ -612,8 +595,8 @@ class Integrator(Sealed):
         step, takes effect.
         """
         counts, control, end = self.counts, self.control, self.counts.item(rk.STEPS) + limit
-        paths = self._find_paths()
-        chunk = _FIRST_CHUNK // 8 if paths else _FIRST_CHUNK
+        hindrances = self.hindrances
+        chunk = _FIRST_CHUNK // 8 if hindrances.find_paths() else _FIRST_CHUNK
         while True:
             counts[rk.LIMIT] = min(chunk, end - counts.item(rk.STEPS))
             clock = _clock.perf_counter()
@@ -623,15 +606,11 @@ class Integrator(Sealed):
                 self.leave_at(float(control[rk.TIME]))
                 raise
             if counts.item(rk.PASSES) == 1:
-                self.warn_of_passing()
-            if control.item(rk.FIXED_STEP) == 0.0 and "progress" not in self.warned:
-                self._look_at_progress()
-            if paths:
-                self._watch_for_paths()
+                hindrances.warn_of_passing()
+            hindrances.look()
             if status == rk.COLLAPSED:
-                self._warn_of_singularities()
-                self._warn_of_paths()
-            elif status == rk.STEP_TOO_SMALL and self._passes_jump():
+                hindrances.warn_of_short_steps()
+            elif status == rk.STEP_TOO_SMALL and hindrances.can_pass_jump():
                 counts[rk.FORCED] = 1
             elif status != rk.PAUSED or counts.item(rk.STEPS) >= end:
                 return status
@@ -699,109 +678,9 @@ class Integrator(Sealed):
         """The time at which the last step began."""
         return self.control.item(rk.PREVIOUS_TIME)
 
-    def _passes_jump(self) -> bool:
-        """True if steps became too small at a jump of the accelerations, which a step may then pass with a warning.
-
-        Not where that is of no use: where the motion comes back to the jump at once, as it does along one.
-        """
-        control, state = self.control, self._state
-        if control[rk.FIXED_STEP] > 0.0:
-            return False
-        time = float(control[rk.TIME])
-        shortest = max(np.spacing(abs(time)), 0.0 if self.min_step_size else float(control[rk.MIN_STEP]))
-        if abs(time - self._jumps_from) > _FAR_FROM_JUMPS * shortest:
-            self._jumps_from, self._jumps = time, 0
-        self._jumps += 1
-        if self._jumps > _MOST_JUMPS:
-            return False
-        self._warn_of_paths()
-        found = jumps.of_rates(self._line(state, self._last_try()))
-        self.leave_at(time)
-        if found is None:
-            return False
-        name, text = found
-        if name not in self.warned:
-            self.warned.add(name)
-            warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
-        return True
-
     def set_out_for(self, time: float) -> None:
         """The time that the run is to come to, by which its progress is judged."""
-        self._progress.goal = time
-
-    def _look_at_progress(self) -> None:
-        """Warn, once a run, where there are so many steps to go that it hardly gets on."""
-        time = self.control.item(rk.TIME)
-        found = self._progress.find_rest(self.counts.item(rk.STEPS), time)
-        if found is None:
-            return
-        self.warned.add("progress")
-        self.leave_at(time)
-        text = say(self.system, self.get_state().copy(), self._progress.goal, *found, self.control, self.max_step_size)
-        self.leave_at(time)
-        warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
-
-    def _last_try(self) -> float:
-        """The step that is tried next."""
-        control = self.control
-        return float(min(control[rk.STEP], control[rk.MAX_STEP], control[rk.FINAL_TIME] - control[rk.TIME]))
-
-    def _warn_of_singularities(self) -> None:
-        """Warn, once a run for each, of mobilizers near a singular configuration when steps have shrunk far."""
-        time, step = float(self.control[rk.TIME]), float(self.control[rk.STEP])
-        self.leave_at(time)
-        for name, text in self.singularities().items():
-            if name not in self.warned:
-                self.warned.add(name)
-                message = f"at time {time:.9g} steps have come down to {step:.3g}: {text}"
-                warnings.warn(message, RuntimeWarning, stacklevel=callers_level())
-
-    def _line(self, state: State, h: float) -> jumps.Line:
-        """The line along which the last step's end goes on, for a time h."""
-        y, rate = self.work[rk.Y].copy(), self.work[rk.RATE].copy()
-        return jumps.Line(self.system, state, y, float(self.control[rk.TIME]), rate, h)
-
-    def _find_paths(self) -> list[Any]:
-        """The forces along paths that may jump, of which the run has not told yet, with their paths."""
-        if self._paths is None:
-            self._paths = jumps.wrapped_paths(self.system, self.get_state())
-            if self.get_state().stage_number >= Stage.POSITION:
-                warn_of_points_inside([path for _, path in self._paths], self.get_state())
-        return self._paths
-
-    def _watch_for_paths(self) -> None:
-        """Make the loop return where steps become short beside those so far, rather than when they have collapsed."""
-        control = self.control
-        self._longest = max(self._longest, float(control[rk.LAST_STEP]))
-        if self._looks_at_paths < _MOST_LOOKS and control[rk.STEP] > _SHORT * self._longest:
-            control[rk.COLLAPSE] = max(control[rk.COLLAPSE], _SHORT * self._longest)
-
-    def _warn_of_paths(self) -> None:
-        """Warn, once a run for each, of paths that jump within the last try."""
-        state, paths = self.get_state(), self._find_paths()
-        if not paths or self._looks_at_paths == _MOST_LOOKS:
-            return
-        self._looks_at_paths += 1
-        tried = max(float(self.control[rk.SIZE]), self._last_try())
-        told = jumps.of_paths(self._line(state.copy(), tried), paths)
-        self._paths = [one for one in paths if one[0].name not in told]
-        for text in told.values():
-            warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
-
-    def warn_of_passing(self) -> None:
-        """Warn, once a run, that a step that may not be shorter may have carried two surfaces through each other."""
-        self.counts[rk.PASSES] = 2
-        control, state = self.control, self._state
-        names = _diagnosis.limiting_surfaces(self.system, state)
-        fixed = control[rk.FIXED_STEP] > 0.0
-        what = f"fixed_step_size {control[rk.FIXED_STEP]:.3g}" if fixed else f"min_step_size {control[rk.MIN_STEP]:.3g}"
-        remedy = "a smaller one, or none, so that steps are chosen by their errors" if fixed else "a smaller one"
-        warnings.warn(
-            f"by time {float(control[rk.TIME]):.9g}, with {what}, a step may have carried {names[0]!r} and {names[1]!r} "
-            f"through each other, or farther into each other than the smaller one is thick, unnoticed; take {remedy}",
-            RuntimeWarning,
-            stacklevel=callers_level(),
-        )
+        self.hindrances.progress.goal = time
 
     def singularities(self) -> dict[str, str]:
         """Messages about mobilizers near a singular configuration, by name."""
@@ -866,61 +745,7 @@ class Integrator(Sealed):
 
     def fail(self, status: int) -> None:
         """Leave the state at the last accepted step, and raise the error that explains why the integration stopped."""
-        control, state = self.control, self._state
-        time, step = float(control[rk.TIME]), float(control[rk.STEP])
-        if status == rk.NOT_SAMPLED:
-            self.leave_at(time)
-            text, of_law = _diagnosis.why_not_sampled(self.system, state)
-            raise ConvergenceError(f"{text}. The state is the last good one") from of_law
-        number = self.get_num_steps_taken() + 1
-        cause = self._refusal  # from a user's part; it says more
-        culprit, reason = "", None
-        if status == rk.NOT_FINITE:
-            culprit = _diagnosis.first_not_finite(self.system, state)
-        elif status == rk.NOT_PROJECTED:
-            reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)
-        found = self.singularities()  # where it failed, and then where it ends
-        self.leave_at(time)
-        singular = "".join(f". {text}" for text in ({**self.singularities(), **found}).values())
-        tied, diagnosis = _diagnosis.of_constraints(self.system, state, self.constraint_tolerance)
-        singular += tied
-        if status == rk.NOT_FINITE:
-            why = culprit or str(cause or "a force is infinite there, or a mobilizer at a singularity")
-            failed = ConvergenceError(
-                f"accelerations are not finite beyond time {time:.9g}, in step {number}, however short that is (last tried "
-                f"{step:.3g}): {why}{singular}. The state is the last good one"
-            )
-        elif status == rk.NOT_PROJECTED:
-            failed = ConvergenceError(
-                f"beyond time {time:.9g}, in step {number}, the state cannot be brought to its constraints within "
-                f"{self.constraint_tolerance:g}, however short the step (last tried {step:.3g}){singular}. "
-                f"The state is the last good one{f'. {reason}' if reason else ''}"
-            )
-            diagnosis, cause = getattr(reason, "diagnosis", None) or diagnosis, reason
-        elif (bad := self._first_not_finite()) >= 0:
-            name, why = _diagnosis.name_of(self.system, state, bad), _diagnosis.lost_memory(self.system, state)
-            failed = ConvergenceError(
-                f"the rate of {name}, is not finite beyond time {time:.9g}, in step {number}, however short that is (last "
-                f"tried {step:.3g}){f': {why}' if why else ''}{singular}. The state is the last good one"
-            )
-        else:
-            errors = np.abs(self._relative_errors())
-            if not errors.any():  # a method that tells none
-                errors = np.nan_to_num(np.abs(self.work[rk.RATE] * self.work[len(self.work) - 4]))
-            worst = ""
-            if errors.any():
-                which = int(errors.argmax())
-                worst = f", most of all in {_diagnosis.name_of(self.system, state, which)}"
-                worst += _diagnosis.strongest_force(self.system, state, which)
-                worst += _diagnosis.stretched_fiber(self.system, state, which)
-            why = _diagnosis.lost_memory(self.system, state) or self.why_too_small()
-            failed = ConvergenceError(
-                f"at time {time:.9g} a step of {step:.3g} still misses accuracy {self.accuracy:g}{worst}: "
-                f"{why}{singular}. The state is the last good one"
-            )
-            cause = None
-        failed.diagnosis = diagnosis
-        raise failed from cause
+        _failure.fail(self, status, self._refusal)
 
     def why_too_small(self) -> str:
         """Likely causes of steps that are too small, and remedies."""
@@ -928,18 +753,6 @@ class Integrator(Sealed):
             f"the system is too stiff for {type(self).__name__}, or a mobilizer at a singularity; try a larger accuracy "
             "number, a smaller min_step_size, or mobod.integrator.BDF for a stiff one"
         )
-
-    def _first_not_finite(self) -> int:
-        """The place in y where the last error, or the rate before it, is no number, -1 for none: of u it is known before."""
-        bad = np.flatnonzero(np.logical_not(np.isfinite(self.work[[len(self.work) - 3, rk.RATE]]).all(axis=0)))
-        return int(bad[0]) if len(bad) else -1
-
-    def _relative_errors(self) -> Array:
-        """The last try's errors, weighted."""
-        rows = len(self.work)
-        weights = self.work[rows - 4]
-        errors: Array = weights * self.work[rows - 3] / np.maximum(1.0, weights * np.abs(self.work[rk.Y]))
-        return np.nan_to_num(errors) if len(errors) else np.zeros(1)
 
     # ------------------------------------------------------------------------------------------ what it did
 

@@ -88,7 +88,7 @@ class Quick:
         self.last = np.inf if integrator.final_time is None else integrator.final_time
         #: Whether nothing is kept from step to step beside y, which handlers would have to see ended.
         self.is_plain = state.resources is None and not (remembers(state) or state.tree.counts["num_contact_elements"])
-        self._warn = integrator.warn_of_passing if state.tree.counts["num_contact_elements"] else None
+        self._warn = integrator.hindrances.warn_of_passing if state.tree.counts["num_contact_elements"] else None
         #: Whether nothing else than the steps happens before `due`, which the time stepper knows.
         self.alone, self.due = False, self.last
         #: What is asked for its next time before each step, if anything: of handlers, and of reporters.

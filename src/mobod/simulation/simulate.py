@@ -529,8 +529,8 @@ def _statistics(run: Run) -> dict[str, Any]:
     interpreted = interpreted_lines(integrator.system)
     if interpreted:
         found["interpreted"] = interpreted
-    if integrator.warned:
-        found["warned_of"] = sorted(integrator.warned)
+    if integrator.hindrances.warned:
+        found["warned_of"] = sorted(integrator.hindrances.warned)
     return found
 
 
