@@ -88,8 +88,10 @@ def add_friction(state: State) -> Array | None:
 
 def _normal_row(state: State, contact: UnilateralContact) -> int:
     """The kernels' row of the normal of a contact that is closed."""
-    sticks = contact.rolling is not None and not contact.rolling.is_disabled(state)
-    return int(state.tree.fields["first_row"][(contact.rolling if sticks else contact.normal).index])
+    holds = contact.normal
+    if contact.rolling is not None and not contact.rolling.is_disabled(state):
+        holds = contact.rolling
+    return int(state.tree.fields["first_row"][holds.index])
 
 
 def _slips(state: State, contacts: list[UnilateralContact]) -> tuple[Array, Array]:
