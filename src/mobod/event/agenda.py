@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..state.cause import Cause
+from ..value.stage import MODEL
 from .handler import EventHandler
 from .impact_when import ImpactWhen
 from .periodic import Periodic
@@ -235,7 +236,8 @@ def let_handle(
                 f"{owner!r} has changed the state's time from {now:.9g} to {state.time:.9g}; "
                 "a handler may change all but the time"
             )
-        system.realize_model(state)
+        if state.stage_number < MODEL:
+            system.realize_model(state)
         system.realize(state)
         if after is not None:
             after(owner)

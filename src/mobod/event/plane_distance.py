@@ -63,6 +63,7 @@ class PlaneDistance(Witness):
     required_stage = Stage.POSITION
     has_rate = True
     rate_stage = Stage.VELOCITY
+    is_fixed = True
     routine = by_address(look)
 
     def __init__(

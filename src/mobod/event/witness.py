@@ -57,6 +57,8 @@ class Witness(Sealed, Abstract):
     has_rate = False
     #: How far the state has to be realized for `calc_rate`.
     rate_stage = Stage.ACCELERATION
+    #: Whether `pack` gives the same as long as the Instance variables of a state are the same, and so need not be asked anew.
+    is_fixed: ClassVar[bool] = False
     #: Evaluates it in kernels, made by `routines.by_address` of its value and rate; None where only Python can.
     routine: ClassVar[Routine | None] = None
 

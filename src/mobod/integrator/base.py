@@ -56,7 +56,7 @@ _RESOLUTION = 2.0**-52
 _FIRST_CHUNK = 64
 _ACCELERATION = int(Stage.ACCELERATION)
 #: What says that routines are to be chosen, whose addresses are of a process and of a state.
-_TO_BE_CHOSEN = {"_goes_compiled": None, "_goes_plain": False}
+_TO_BE_CHOSEN = {"_goes_compiled": None, "_goes_plain": False, "_chosen_for": None}
 _STATISTICS = (
     rk.STEPS,
     rk.ATTEMPTS,
@@ -114,7 +114,7 @@ class Integrator(Sealed):
         calling calls_witnesses can_run_compiled can_watch check_inertia
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find find_quick
         flight_resolution follow_jump
-        follows_jumps forget_steps get_room goes_on held hindrances kernel leave_at leaves_out previous_time quick restart
+        follows_jumps forget_steps get_room goes_on held hindrances kept kernel leave_at leaves_out previous_time quick restart
         return_every_internal_step sample set_out_for search_events share_witnesses singularities step_and_report
         steps_contacts table take_up termination try_step why_too_small
         """.split()
@@ -183,6 +183,8 @@ class Integrator(Sealed):
         self._goes_compiled: bool | None = None
         #: Whether these call nothing back either.
         self._goes_plain = False
+        #: The token of the state's Instance variables that routines and arrays were chosen for; None where more than these counts.
+        self._chosen_for: object | None = None
         #: These forces, and the rows that records share.
         self._held_rows: tuple[Any, Array] | None = None
         #: What the arrays for steps are for: see `get_room`.
@@ -206,6 +208,7 @@ class Integrator(Sealed):
     def attach(self, state: State) -> None:
         """Go on from *state* in place of the present one: after a change of record, or from a checkpoint."""
         self._state, self.quick, self._goes_compiled, self._goes_plain = state, None, None, False
+        self._chosen_for = None
 
     @property
     def constraint_tolerance(self) -> float:
@@ -368,7 +371,7 @@ class Integrator(Sealed):
         self.system.realize(state)
         if state.tree.counts["num_controllers"]:
             begin_sampling(state.block)
-        self._state, self._room, self.termination = state, None, None
+        self._state, self._room, self._chosen_for, self.termination = state, None, None, None
         self.reset_all_statistics()
         self.counts[rk.PASSES] = 0
         self.hindrances.begin(state.time)
@@ -389,7 +392,8 @@ class Integrator(Sealed):
         state, control = self._state, self.control
         if state.stage_number < Stage.MODEL:
             self.system.realize_model(state)
-        self.system.project(state, self.constraint_tolerance)
+        if not (self._is_as_it_was(state) and self._moves_freely()):
+            self.system.project(state, self.constraint_tolerance)
         self.system.realize(state)
         if control[rk.FIXED_STEP] == 0.0:
             control[rk.STEP] = max(control[rk.MIN_STEP], min(control[rk.STEP], longest))
@@ -398,11 +402,34 @@ class Integrator(Sealed):
     def follow_jump(self, state: State, calls: Sequence[Any], which: Sequence[Any]) -> None:
         """Handlers are about to change the state by *calls*, as the witnesses *which* have changed sign."""
 
+    def _is_as_it_was(self, state: State) -> bool:
+        """True if all that the arrays for steps and the routines were chosen by is as it was then: after most events."""
+        same = self._chosen_for is not None and self._chosen_for is state.instance_token
+        return same and state is self._state and state.resources is None
+
+    def _moves_freely(self) -> bool:
+        """True if there is nothing that y is to be projected onto, nor prescribed, by the routines that were chosen."""
+        counts = self.counts
+        known = counts.item(rk.PRESCRIBER) or self.system.custom_motions
+        return not (counts.item(rk.PROJECTOR) or counts.item(rk.QUATERNIONS) or known)
+
     def get_room(self, state: State) -> None:
         """Make arrays for steps of *state*, whose Instance stage is realized, with the settings in them.
 
         Those that are there stay, if what is integrated and how it is weighted are as they were: after an event, mostly.
         """
+        if not self._is_as_it_was(state):
+            self._make_room(state)
+            self.choose_routines()
+            fixed = self._goes_plain and self.held is None and state.resources is None
+            self._chosen_for = state.instance_token if fixed else None
+        control = self.control
+        control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
+        control[rk.COLLAPSE] = 0.0
+        control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
+
+    def _make_room(self, state: State) -> None:
+        """Make arrays for steps, unless those that are there do."""
         self._state, resources = state, state.resources
         known = state.field("prescribed").tobytes(), state.field("prescribed_level").tobytes()
         plain = resources is None or (not resources.weights and len(state.u_values) == state.tree.nu)
@@ -416,11 +443,6 @@ class Integrator(Sealed):
             self.counts[rk.PLAIN_RATES] = plain
             self.no_energies, self._room = np.zeros(0), room
             self._apply()
-        control = self.control
-        control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
-        control[rk.COLLAPSE] = 0.0
-        control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
-        self.choose_routines()
 
     def _begin(self) -> None:
         """Begin at the state, which is realized."""
@@ -663,6 +685,10 @@ class Integrator(Sealed):
         if self._goes_compiled:
             state.valid, state.stage_number = EVERYTHING, _ACCELERATION
 
+    def kept(self) -> tuple[Array, npt.NDArray[np.int64], Array]:
+        """Copies of what `restart` changes."""
+        return self.control.copy(), self.counts.copy(), self.work.copy()
+
     def flight_resolution(self, q: Array) -> tuple[float, float, bool]:
         """The duration and height below which a flight between impacts at *q* is not resolved, and whether flights gain energy.
 
@@ -714,10 +740,17 @@ class Integrator(Sealed):
             state.valid = 0
             given = state.block, *asked, *self.arguments()
             status = (find.code or find.code_for(*given))(*given)
+            if status == event_search.FOUND and self._is_realized_at(self.control.item(rk.EVENT)):
+                state.valid, state.stage_number = EVERYTHING, _ACCELERATION
+                return status
         else:
             status = self._call_as_chosen(find, *asked, *self.arguments())
         state.invalidate_q()
         return status
+
+    def _is_realized_at(self, event: float) -> bool:
+        """True if a search has left the record at an *event*, with all results."""
+        return self.control.item(rk.AT) == event and self.counts.item(rk.WANTED) == EVERYTHING and self._state.resources is None
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""

@@ -7,6 +7,7 @@ between them: it is searched from knot to knot, unless a lower bound that the lo
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -85,7 +86,10 @@ class Watch:
         #: The table of witnesses, their integers behind it, and what has been seen, their numbers behind it: the pools of
         #: `stepping.witnesses`, which kernels look at where `_is_packed` is true; and as lists, of which they were made.
         self._integers, self._numbers = np.zeros(0, np.int64), np.zeros((0, 1))
+        self._all_packed = False
         self._packed: tuple[list[int], list[float], list[float]] | None = None
+        #: What they were packed of, where they stay as they are as long as that does.
+        self._made_of: tuple[Any, ...] | None = None
         #: The rows of what has been seen, one a witness; and of these the values and rates at both ends of the last step, and
         #: at the beginning of what is to be searched.
         self._seen: Array
@@ -98,12 +102,17 @@ class Watch:
         """Watch these witnesses from here on, in an interval that is to begin."""
         if watched != self.watched:
             self._look_through(watched)
-        accuracy = self._integrator.get_accuracy_in_use()
-        for one in watched:
-            one.set_window(accuracy, self._time_scale)
         #: Up to `time` the witnesses have been searched; the last step has ended at `_end`.
         self.time = self._end = -np.inf
-        self._pack()
+        accuracy, told = self._integrator.get_accuracy_in_use(), [one.info.told for one in watched]
+        made_of = self._integrator.get_state().instance_token, accuracy, told, self._integrator.held is None
+        if self._is_fixed and made_of == self._made_of and self._packed is not None:  # as after most events
+            self._seen[:, :SHIFT] = np.nan
+        else:
+            for one in watched:
+                one.set_window(accuracy, self._time_scale)
+            self._pack()
+            self._made_of = made_of
         #: Of witnesses with knots their lower bounds and the rates of these: at `time`, and at the end of the last step.
         self._bounds: Any = []
         self._bounds_at_end: Any = []
@@ -112,13 +121,14 @@ class Watch:
 
     def _look_through(self, watched: list[Watched]) -> None:
         """Find out what is to be known of these witnesses."""
-        self.watched = watched
+        self.watched, self._made_of = watched, None
         self._stage = max(one.stage for one in watched)
         self._needs_rates = self._stage > Stage.VELOCITY  # for values
         #: What is valid of the state, and its stage, where callbacks are asked for witnesses.
         self._realized = [(EVERYTHING, int(Stage.ACCELERATION))] * 4
         self._realized[watching.WITH_SPEEDS] = KINEMATICS, int(Stage.VELOCITY)
         self._realized[watching.AS_NEEDED] = EVERYTHING if self._needs_rates else KINEMATICS, int(self._stage)
+        self._is_fixed = all(one.witness is None or one.witness.is_fixed for one in watched)
         self._rates = [one.rate for one in watched]
         self._has_differences = any(rate is None for rate in self._rates)
         #: The numbers of those with knots.
@@ -131,6 +141,7 @@ class Watch:
         self._is_packed = self._integrator.can_watch and by_kernels
         state, count = self._integrator.get_state(), len(self.watched)
         by_python = [not self._is_packed or one.witness is None for one in self.watched]
+        self._all_packed = not any(by_python)
         far = watching.WITH_RATES if self._needs_rates else watching.WITH_SPEEDS
         differs = [far * (alone and one.rate is None) for alone, one in zip(by_python, self.watched, strict=True)]
         address = self._callback.address() if self._is_packed and any(by_python) else 0
@@ -138,7 +149,7 @@ class Watch:
         integers, numbers = pack(rows, state, count, SEEN * count, address)
         windows = [one.window for one in self.watched]
         packed = integers, numbers, windows
-        if packed == self._packed:  # as after most events
+        if packed == self._packed:
             self._seen[:, :SHIFT] = np.nan
             return
         self._packed = packed
@@ -194,7 +205,7 @@ class Watch:
         return Callback(compute, fail)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {**self.__dict__, "_packed": None}  # addresses are of this process
+        kept = {**self.__dict__, "_packed": None, "_made_of": None}  # addresses are of this process
         for of_process in ("_callback", "_looking", "_integers", "_numbers", "_table", "_before", "_now", "_low"):
             kept.pop(of_process, None)
         return kept
@@ -210,12 +221,23 @@ class Watch:
     def begin(self) -> None:
         """A continuous interval begins at the state as it is realized."""
         state = self._integrator.get_state()
-        self.time, values = state.time, self._look(state)
-        slopes = [np.nan if rate is None else rate(state) for rate in self._rates]
-        self._low[:] = list(zip(values, slopes, strict=True))
-        self._end = self.time
+        self.time = self._end = state.time
+        if not self._begin_by_kernel(state):
+            values = self._look(state)
+            slopes = [np.nan if rate is None else rate(state) for rate in self._rates]
+            self._low[:] = list(zip(values, slopes, strict=True))
         if self._has_knots:
             self._bounds = self._bounds_at_end = self._bounds_at(state)
+
+    def _begin_by_kernel(self, state: State) -> bool:
+        """Look at all witnesses as the loop over steps does; false where Python has to, or is to say which is not finite."""
+        if self._has_knots or not self._all_packed:
+            return False
+        self._integrator.share_witnesses(self._integers, self._numbers)
+        given = state.block, len(self.watched), False
+        (watching.look.code or watching.look.code_for(*given))(*given)
+        self._low[:] = self._now
+        return all(map(math.isfinite, self._low[:, 0].tolist()))
 
     def resume(self) -> None:
         """Events at the present state, which were found last, have changed nothing: the rest of the step is to be searched."""

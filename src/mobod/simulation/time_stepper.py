@@ -826,7 +826,11 @@ class TimeStepper(Sealed):
 
     def _trigger(self, found: Found) -> StepStatus | None:
         """Witnesses have changed sign: report, and handle."""
-        self._arrive(found.high)
+        state = self._integrator.get_state()
+        if state.valid & EVERYTHING == EVERYTHING and state.time == found.high:
+            self._now = found.high  # the search has left it there
+        else:
+            self._arrive(found.high)
         watch, known, agenda = self._watch, self._accumulation, self._agenda
         assert watch is not None
         if known is None:
@@ -923,7 +927,7 @@ class TimeStepper(Sealed):
             self._note_impulses(state)
         kept, energy = begun or (state.snapshot(), self.system.calc_energy(state))
         y, account = state.y_values.tobytes(), Account(self.system, state, energy)
-        kept_by_integrator = integrator.control.copy(), integrator.counts.copy(), integrator.work.copy()
+        kept_by_integrator = integrator.kept() if integrator.follows_jumps else None
         resources = state.resources
         if begun is None:
             self._rows.before_calls()
@@ -935,13 +939,16 @@ class TimeStepper(Sealed):
             ends = let_handle(self.system, state, calls, self._now, account.after)
             changed = not state.is_unchanged() or y != state.y_values.tobytes()
             if changed:
+                kept_by_integrator = kept_by_integrator or integrator.kept()
                 self._reach = max(self._now - self.began, 0.5 * self._reach)
+                y = state.y_values.tobytes()
                 integrator.restart(self._reach if self._reach > 0.0 else np.inf)
-                account.close()
+                if y != state.y_values.tobytes():
+                    account.close()
         except BaseException:
             state.revert(kept)
-            integrator.control[:], integrator.counts[:] = kept_by_integrator[:2]
-            integrator.work = kept_by_integrator[2]
+            if kept_by_integrator is not None:
+                integrator.control[:], integrator.counts[:], integrator.work = kept_by_integrator
             integrator.attach(state)
             raise
         told: Collection[int] = ()

@@ -56,6 +56,11 @@ class TriggerInfo:
         window = f"window {self._window:g}" if self._absolute is None else f"absolute window {self._absolute:g}"
         return f"<TriggerInfo {self._event_id}, rising {self.rising}, falling {self.falling}, {window}>"
 
+    @property
+    def told(self) -> tuple[bool, bool, float, float | None]:
+        """All that has been said: which changes of sign count, and both windows."""
+        return self.rising, self.falling, self._window, self._absolute
+
     def get_event_id(self) -> int:
         """The event's number."""
         return self._event_id

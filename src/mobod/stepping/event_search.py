@@ -323,12 +323,25 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
         control: Any,
         counts: Any,
     ) -> int:
-        """Search the last step of one state from SOUGHT up to *end*: NOTHING, FOUND or LOST. For the rest see `Searched`."""
+        """Search the last step of one state from SOUGHT up to *end*: NOTHING, FOUND or LOST. For the rest see `Searched`.
+
+        Where it is FOUND the record is left at the event, if AT says so, realized.
+        """
+        model, run = attach(block), run_of(work, table, control, counts)
         control[AT] = end
         for w in range(watched.shape[0] // WIDTH):
             if looks == 0 and not abs(seen[SEEN * w + NOW, 0]) + abs(seen[SEEN * w + RATE_NOW, 0]) < 1e300:
                 return LOST
-        return search(attach(block), Searched(run_of(work, table, control, counts), watched, seen, looks, needs_rates), 0, end)
+        status = search(model, Searched(run, watched, seen, looks, needs_rates), 0, end)
+        if status == FOUND:
+            event = control[EVENT]
+            control[AT] = _UNKNOWN
+            if looks == 0:
+                interpolate(model, run, event)
+                settle_between(model, run, event, 1.0)
+                if evaluate(model, counts) == 0.0:
+                    control[AT] = event
+        return status
 
     find.__qualname__ = f"find.{name}"
     return compiled(find)
