@@ -192,7 +192,21 @@ def straight(t, q, u, M, memory, which):
     return np.clip(e, [-40.0, -40.0, 0.3], 300.0)[which]
 
 
-def test_laws_written_as_straight_lines_have_python_s_tangents(rng):
+def wandering(t, q, u, M, memory, which):
+    """Loops, places and lists that depend on what the law is given."""
+    x, count = q[0], 0
+    while x > 0.1 and count < 2:
+        x, count = 0.5 * x, count + 1
+    if abs(q[1]) > 0.8:
+        memory[0] = q[1]
+    large = [y for y in u[:2] if y > 0.0]
+    e = np.array([x * count, memory[0] ** 2, sum(large) * u[2]])
+    e[0 if u[2] > q[2] else 1] += len(large) * q[2]
+    return e
+
+
+@pytest.mark.parametrize("law", [straight, wandering])
+def test_laws_written_as_straight_lines_have_python_s_tangents(law, rng):
     """Along all branches; of numbers of any scalar: here Duals of Python's."""
     which, n = np.array([0, 2, 1]), 8
     sizes = {"t": (), "q": (3,), "u": (3,), "M": (3, 3), "memory": (3,)}
@@ -201,7 +215,7 @@ def test_laws_written_as_straight_lines_have_python_s_tangents(rng):
         places[name] = first, shape
         first += math.prod(shape)
     names = ("t", "q", "u", "M", "memory", "which")
-    made = routine_with_tangents(straight, names, places, which, 3)
+    made = routine_with_tangents(law, names, places, which, 3)
     for _ in range(20):
         model = SimpleNamespace(time=DualRows.zeros(1), control_work=DualRows.zeros(first))
         values, tangents = rng.normal(size=first), rng.normal(size=(first, n))
@@ -214,15 +228,15 @@ def test_laws_written_as_straight_lines_have_python_s_tangents(rng):
             rows = slice(places[name][0], places[name][0] + math.prod(shape))
             given[name] = DualArray(values[rows].reshape(shape), tangents[rows].T.reshape(n, *shape))
         given["which"] = which
-        value, by = Differentiated(straight)([given[name] for name in names], n)
+        value, by = Differentiated(law)([given[name] for name in names], n)
         made.python(model, 0, 0)
         rows = [2, 3, 4, *range(places["memory"][0], places["memory"][0] + 3)]
         values, tangents = np.hstack([value, given["memory"].value]), np.hstack([by, given["memory"].tangents])
         np.testing.assert_allclose(model.control_work.values[rows, 0], values, rtol=1e-13, atol=1e-13)
         np.testing.assert_allclose(model.control_work.tangents[rows, 0].T, tangents, rtol=1e-12, atol=1e-12)
     without = lambda q: np.linalg.eigvals(np.outer(q, q))  # noqa: E731
-    for law in (without, lambda q: math.erf(q[0]), lambda q: q[int(q[0])], lambda q: 2.0**q):
-        assert routine_with_tangents(law, ("q",), places, which, 3) is None
+    for other in (without, lambda q: math.erf(q[0]), lambda q: q[int(q[0])], lambda q: 2.0**q):
+        assert routine_with_tangents(other, ("q",), places, which, 3) is None
 
 
 def without_a_rule(q):

@@ -403,6 +403,56 @@ def test_controllers_are_part_of_the_motion():
     assert_sensitivities(system, state, ["lower.q", "upper.u", "upper.mass"], 0.15, 1e-7, 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*has parts written in Python:UserWarning")
+@pytest.mark.parametrize("in_python", [False, True], ids=["compiled", "in Python"])
+def test_events_between_samples(in_python):
+    """A handler that turns an arm back and halves what a controller remembers, and one that ends the run."""
+    system, _ = mb.examples.double_pendulum.build()
+    upper = system.matter.bodies["upper"]
+    compiled = False if in_python else None
+    motor = mb.control.Custom(
+        system.forces, law, sample_time=0.04, memory=[0.1, 0.0], limits=(-9, 9), compiled=compiled, name="motor"
+    )
+
+    class Struck(mb.event.When):
+        def handle_event(self, state, accuracy):
+            state.u = -0.8 * state.u[0], state.u[1] + 0.3 * state.q[1]
+
+    class Forgets(mb.event.When):
+        def handle_event(self, state, accuracy):
+            motor.set_memory(state, 0.5 * motor.get_memory(state))
+
+    for kind, angle in ((Forgets, 0.3375), (Struck, 0.345)):
+        system.add_event_handler(kind(mb.event.Coordinate(upper, 0, angle), falling=False))
+    state = system.realize_topology()
+    state.q, state.u = (0.3, 0.4), (0.8, -0.1)
+    wanted, settings = ["upper.q", "lower.u", "upper.mass"], {"accuracy": 1e-8, "report_interval": 0.15}
+    assert_sensitivities(system, state, wanted, 0.15, 1e-8, 1e-6)
+    found = mb.simulate(system, state, 0.15, sensitivities=wanted, **settings)
+    assert [one.name for one in found.events] == ["Forgets", "Struck"]
+    many = mb.Ensemble(system, 2, state=state).simulate(0.15, sensitivities=wanted, **settings)
+    assert np.array_equal(many.sensitivities.u[1], found.sensitivities.u)
+    system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(upper, 0, 0.33), rising=False))
+    ended = mb.simulate(system, state, 0.15, sensitivities=wanted, **settings)
+    assert 0.06 < ended.time[-1] < 0.15
+    there = mb.simulate(system, state, ended.time[-1], sensitivities=wanted, accuracy=1e-8)
+    np.testing.assert_allclose(ended.sensitivities.u[-1], there.sensitivities.u[-1], rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:.*has parts written in Python:UserWarning")
+def test_a_law_that_keeps_something_by_itself_is_refused():
+    system, _ = mb.examples.double_pendulum.build()
+    past = []
+
+    def law(q, u):
+        past.append(q)
+        return -5.0 * past[max(0, len(past) - 3)] - u
+
+    mb.control.Custom(system.forces, law, sample_time=0.04, compiled=False, name="motor")
+    with pytest.raises(mb.ModelError, match=r"'motor'.*keeps something by itself.*in its memory"):
+        mb.simulate(system, system.realize_topology(), 0.15, sensitivities=["q"])
+
+
 @pytest.mark.parametrize("controller", ["memory", "PID"])
 def test_samples_are_differentiated_in_compiled_steps_as_by_python(controller, monkeypatch):
     """With memory, delay and limits; in ensembles to the bit as alone."""

@@ -23,7 +23,7 @@ from ..force.routines import by_address
 from ..function.users import Frozen
 from ..state.named_parameters import NamedParameters, names_and_values
 from ..state.of_each import Present, Rows, numbers_at, of_each
-from ..state.validity import KINEMATICS
+from ..state.validity import KINEMATICS, unchanged_bit
 from ..tree import sampling
 from ..tree.nominal import Nominal
 from ..value.checks import array, flag, instance, numbers, positive
@@ -53,6 +53,8 @@ def _parameters_of_each(law: Custom, template: State, values: Any, present: Pres
     return some_of_each(law, template, values, 0, len(law.get_parameters(template)))
 
 
+#: What stays valid of a state whose controllers find another memory at their next samples: all but that nothing was changed.
+_CHANGED = ~unchanged_bit(Stage.REPORT)
 #: How well what Python and compiled code make of a law agree: with `numpy.linalg` not to the last bits.
 _SAME = 1e-9
 #: Routines of laws with tangents of each tree, by element; None where there is none.
@@ -256,6 +258,7 @@ class Custom(NamedParameters, Force):
         self._check(state, "set_memory")
         first = self._first_of_memory()
         state.record.control_memory[first : first + len(values), 0] = values
+        state.valid &= _CHANGED
 
     def get_parameters(self, state: State) -> Array:
         """The parameters ``(p,)`` in this state. Needs MODEL."""

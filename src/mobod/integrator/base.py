@@ -183,7 +183,7 @@ class Integrator(Sealed):
         self._goes_compiled: bool | None = None
         #: Whether these call nothing back either.
         self._goes_plain = False
-        #: The token of the state's Instance variables that routines and arrays were chosen for; None where more than these counts.
+        #: The token of the state's Instance variables that routines and arrays were chosen for; None where more counts.
         self._chosen_for: object | None = None
         #: These forces, and the rows that records share.
         self._held_rows: tuple[Any, Array] | None = None

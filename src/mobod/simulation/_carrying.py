@@ -260,7 +260,8 @@ class Carrying(Base):
             names = " and ".join(type(owner).__name__ for owner, _ in kept)
             raise ModelError(
                 f"at time {state.time:.9g} {names} sets parameters to what depends on the state, such as where a constraint "
-                "holds; sensitivities follow q, u and z alone: let the handler leave parameters as they are, and set q and u"
+                "holds, or sets one that sensitivities are asked by; they follow q, u and z alone: let the handler leave these "
+                "parameters as they are, and set q and u"
             )
         found = rates[: of.ny].reshape(S.shape) - f * shifts
         return found

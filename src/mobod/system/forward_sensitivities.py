@@ -133,6 +133,21 @@ class Directions:
         return other
 
 
+def _refuse_own_memory(force: Any, state: State) -> None:
+    """Refuse a law in Python that gives other efforts when it is called again: differences would be of anything."""
+    if force.is_compiled:
+        return
+    once, again = state.copy(), state.copy()
+    for other in (once, again):
+        force.sample(other)
+    if not np.array_equal(once.record.control_memory, again.record.control_memory, equal_nan=True):
+        raise ModelError(
+            f"the law of {force.name!r}, which Python calls, gives other numbers when it is called again at time "
+            f"{state.time:.9g} with the same: it keeps something by itself, such as a counter or a list, which sensitivities "
+            "do not follow; let it keep that in its memory"
+        )
+
+
 def _initial(system: Any, state: State, one: Any, places: dict[str, slice]) -> slice | None:
     """The rows of (displacements, u, z) that a name of initial values stands for; None where it is none."""
     if not isinstance(one, str):
@@ -486,6 +501,8 @@ class Variations:
                 force.sample(other)
             return np.array(other.record.control_memory[self.held, 0])
 
+        for force in due:
+            _refuse_own_memory(force, state)
         found = S.copy()
         for k, (change, weight) in enumerate(zip(self.tangent(state, S).T, weights.T, strict=True)):
             if change.any() or weight.any():
