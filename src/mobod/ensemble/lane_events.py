@@ -104,15 +104,21 @@ class LaneEvents:
         """Runs are about to begin: find out when what is scheduled is due."""
         if self._schedule is not None:
             self._schedule.begin(self._ensemble._time[: len(self._ensemble), 0], self._ensemble._lend_realized)
-            self._owner.onward[: len(self._ensemble), layout.STOP_AT] = self._stops(slice(None))
-            self._owner.onward[: len(self._ensemble), layout.REPORT_AT] = self._schedule.reporters
+            handlers, reporters = self._schedule.handlers, self._schedule.reporters
+            stops = np.minimum(handlers, reporters) if self._stops_at_reports else handlers
+            self._owner.onward[: len(self._ensemble), layout.STOP_AT] = stops
+            self._owner.onward[: len(self._ensemble), layout.REPORT_AT] = reporters
             self._schedule.has_changed = False
 
-    def _stops(self, i: Any) -> Any:
-        """Times at which steps are to end: of handlers, and where these are exact, of reporters."""
+    def _put_due(self, i: int) -> tuple[float, float]:
+        """Note where steps of state *i* are to end, where handlers are due and, where these are exact, reporters; and these."""
         assert self._schedule is not None
-        handlers = self._schedule.handlers[i]
-        return np.minimum(handlers, self._schedule.reporters[i]) if self._stops_at_reports else handlers
+        stop, report = self._schedule.handlers.item(i), self._schedule.reporters.item(i)
+        if self._stops_at_reports:
+            stop = min(stop, report)
+        row = self._owner.onward[i]
+        row[layout.STOP_AT], row[layout.REPORT_AT] = stop, report
+        return stop, report
 
     def is_done(self, i: int) -> tuple[bool, bool]:
         """True of handlers, and of reporters, if those that are due at the time of state *i* have been called."""
@@ -125,8 +131,7 @@ class LaneEvents:
         """State *i* takes a lane again, as *state*, where what is due may have been *handled*, and *reported*."""
         if self._schedule is not None:
             self._schedule.ask_of(i, state, not handled, not reported)
-            self._owner.onward[i, layout.STOP_AT] = self._stops(i)
-            self._owner.onward[i, layout.REPORT_AT] = self._schedule.reporters[i]
+            self._put_due(i)
 
     def answer(self, worker: LaneWorker) -> None:
         """Call what is to be called for the states in a worker's lanes, which then go on."""
@@ -134,8 +139,8 @@ class LaneEvents:
         with self._lock:
             for lane in np.flatnonzero(lanes[layout.CALLS] == layout.WAITING).tolist():
                 i = int(lanes[STATE, lane])
-                time, found = float(self._ensemble._time[i, 0]), None
-                if control[EVENT, 0, lane] <= time and not (schedule is not None and schedule.reporters[i] <= time):
+                time, found = self._ensemble._time.item(i, 0), None
+                if control.item(EVENT, 0, lane) <= time and not (schedule is not None and schedule.reporters.item(i) <= time):
                     crossed = worker.seen[CROSSED::SEEN, 0, lane].tolist()
                     found = found_of(time, time, worker.plan.called, crossed)
                 lanes[layout.CALLS, lane] = 0
@@ -147,9 +152,7 @@ class LaneEvents:
                 elif found is not None:
                     lanes[layout.SEEKS, lane] = 1
                 if schedule is not None:
-                    row = self._owner.onward[i]
-                    control[layout.WAIT, 0, lane] = row[layout.STOP_AT] = self._stops(i)
-                    control[layout.REPORTER, 0, lane] = row[layout.REPORT_AT] = schedule.reporters[i]
+                    control[layout.WAIT, 0, lane], control[layout.REPORTER, 0, lane] = self._put_due(i)
 
     def happens(
         self, i: int, time: float, found: Found | None = None, state: State | None = None, runs: LaneRuns | None = None
@@ -162,7 +165,7 @@ class LaneEvents:
         try:
             if state is None:
                 state = self._ensemble._lend_realized(i)
-            if found is None and self._schedule is not None and self._schedule.reporters[i] <= time:
+            if found is None and self._schedule is not None and self._schedule.reporters.item(i) <= time:
                 self._schedule.report(i, state)
                 return False
             if found is not None and contacts is not None and contacts.still_hold(state, found):

@@ -343,9 +343,19 @@ class OwnValues(Resetting):
 
     def _lend_realized(self, i: int) -> State:
         """The same, realized: for handlers and reporters; of those that change more than variables the caller forgets it."""
-        lent = self._lend(i, anew=False)
-        self._system.realize(lent)
+        lent = self._lent
+        if lent is None or self._has_more_than_plain(i, lent):
+            lent = self._lend(i, anew=False)
+            self._system.realize(lent)
+        else:  # in one call
+            lent.move_to(self._time.item(i, 0))
+            self._system.realize(lent, q=self._q[i], u=self._u[i])
         return lent
+
+    def _has_more_than_plain(self, i: int, lent: State) -> bool:
+        """True if state *i* is more than q and u of the state that was lent last."""
+        more = self._own or self._of_subsystems or self._z.shape[1] or self._memory.shape[1] or self.particles.shape[1]
+        return bool(more) or i in self._departures or lent.own_fields.keys() != self._template.own_fields.keys()
 
     def get_state(self, i: int) -> State:
         """State number *i* as a `State` of its own, not realized."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..state.state import State
     from ..value.annotations import MultibodySystem
 
+_NEVER = float("inf")
 #: A call for an event: its owner, and the function of the state.
 Call = tuple[Any, Callable[["State"], Any]]
 
@@ -112,15 +113,17 @@ class Agenda:
     ) -> tuple[float, list[Call]]:
         if not (scheduled or subsystems):
             return np.inf, []
-        now, first, chosen = state.time, np.inf, []
+        now, first, chosen = state.time, _NEVER, []
         for one in scheduled:
-            time = _checked(one.get_next_event_time(state, include_now), now, include_now, one, "get_next_event_time")
+            time = one.get_next_event_time(state, include_now)
+            if not time > now:
+                time = _checked(time, now, include_now, one, "get_next_event_time")
             if time < first:
                 first, chosen = time, [one]
             elif time == first:
                 chosen.append(one)
         if not subsystems:
-            return first, [self._call_of(one, reports) for one in chosen] if first < np.inf else []
+            return float(first), [self._call_of(one, reports) for one in chosen] if first < _NEVER else []
         due = [(first, self._call_of(one, reports)) for one in chosen]
         kind = "report" if reports else "event"
         for subsystem in subsystems:

@@ -5,6 +5,7 @@ A row is the time, the place of the words among the labels, the change of energy
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
@@ -105,14 +106,11 @@ class EventLog:
 
     def rows(self, start: int = 0, stop: int | None = None) -> Array:
         """Those that are there ``(n, BEFORE + width)``, not a number where an impulse has fewer."""
-        chosen = self._rows[start:stop]
-        if not chosen:
-            return np.empty((0, BEFORE + self.width))
-        table = np.full((len(chosen), BEFORE + self.width), np.nan)
-        for row, (time, place, energy, impulse) in zip(table, chosen, strict=True):
-            row[:BEFORE] = time, place, energy, len(impulse)
-            row[BEFORE : BEFORE + len(impulse)] = impulse
-        return table
+        chosen, blank = self._rows[start:stop], (math.nan,) * self.width
+        rows = [
+            (time, place, energy, len(impulse), *impulse, *blank[len(impulse) :]) for time, place, energy, impulse in chosen
+        ]
+        return np.array(rows, np.float64).reshape(len(rows), BEFORE + self.width)
 
     def take(self, until: int | None = None) -> tuple[Array, npt.NDArray[np.int64]]:
         """`rows` of what happened before so many rows were reported, which are then no longer here; the next row of each."""

@@ -83,8 +83,8 @@ class Events(Sequence[Event]):
         self._labels: list[Label] = [tuple(one) for one in labels]  # type: ignore[misc]
         if self._rows.ndim != 2 or self._rows.shape[1] < BEFORE:
             raise ValueError(f"rows of events have {BEFORE} numbers or more, and the shape is {self._rows.shape}")
-        places = self._rows[:, 1]
-        if any(len(one) != 4 for one in self._labels) or not ((places >= 0) & (places < max(1, len(labels)))).all():
+        places, most = self._rows[:, 1].tolist(), max(1, len(labels))
+        if any(len(one) != 4 for one in self._labels) or not all(0 <= place < most for place in places):
             raise ValueError(f"the events do not fit their {len(labels)} labels of name, kind, direction and witness")
 
     @property
