@@ -64,7 +64,7 @@ class Force(Parametrized):
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         acts_along acts_between along_routine first_function first_memory
         holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
-        pack_numbers place_of_parameters pool_run reach reads_mobilizers
+        pack_numbers place_of_parameters pool_run put_discrete reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
         """.split()
     )
@@ -335,6 +335,11 @@ class Force(Parametrized):
     def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
         self._check(state, asked)
         return "force_numbers", self.span[2], self.span[3] - self.span[2]
+
+    def put_discrete(self, state: State, asked: str, i: int, value: float) -> None:
+        """Change one of its numbers, on which forces alone depend, in the state, which falls to VELOCITY at most."""
+        self._check(state, asked)
+        state.put_number(value, self.span[2] + i)
 
     def discrete_run(self, state: State, asked: str) -> Array:
         """Its numbers in the state, to change some that forces alone depend on: the state falls to VELOCITY at most."""

@@ -123,7 +123,7 @@ class DiscreteForces(Force):
     def set_one_mobility_force(self, state: State, mobod: MobilizedBody, which_u: int, force: float) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL."""
         i, value = self._place(state, "set_one_mobility_force", mobod, which_u), finite("force", force)
-        state.own_numbers()[self.span[2] + i] = value
+        state.put_number(value, self.span[2] + i)
 
     def get_all_mobility_forces(self, state: State) -> Array:
         """The generalized forces ``(nu,)``. Needs MODEL."""
@@ -153,9 +153,9 @@ class DiscreteForces(Force):
     def set_one_body_force(self, state: State, mobod: MobilizedBody, spatial_force_in_g: npt.ArrayLike) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL. A force on Ground moves nothing."""
         self._check(state, "set_one_body_force")
-        index, bodies, given = getattr(mobod, "index", None), self._matter.body_list, spatial_force_in_g
-        if type(index) is int and index < len(bodies) and bodies[index] is mobod and type(given) is np.ndarray:
-            if given.shape == (2, 3) and state.put_numbers(given.reshape(-1), self.span[2] + state.tree.nu + 6 * index, 6):
+        given = spatial_force_in_g
+        if getattr(mobod, "matter", None) is self._matter and type(given) is np.ndarray and given.shape == (2, 3):
+            if state.put_numbers(given.ravel(), self.span[2] + state.tree.nu + 6 * mobod.index, 6):
                 return
         b, value = body_index(self._forces, "mobod", mobod), array("spatial_force_in_g", given, (2, 3))
         self._discrete(state, True)[1][b] = value
@@ -215,9 +215,8 @@ class DiscreteForces(Force):
 
     def _place(self, state: State, asked: str, mobod: Any, which_u: int) -> int:
         self._check(state, asked)
-        index, bodies = getattr(mobod, "index", None), self._matter.body_list
-        if type(index) is int and type(which_u) is int and index < len(bodies) and bodies[index] is mobod:
-            part = state.tree.u_slices[index]
+        if type(which_u) is int and getattr(mobod, "matter", None) is self._matter:
+            part = state.tree.u_slices[mobod.index]
             if 0 <= which_u < part.stop - part.start:  # else the message is found below
                 return part.start + which_u
         b, which = mobility(self._forces, mobod, which_u, "which_u")

@@ -205,10 +205,10 @@ class Coordinates(Locking):
         ModelError
             If q is locked.
         """
-        at = self.which_coordinate(self.q_slice(state, "set_one_q"), which, "q")
+        at = self.which_coordinate(state.tree_of(self, "set_one_q").q_slices[self.index], which, "q")
         if state.has_locks:
             self._refuse_locked(state, "q")
-        state.q_values[at] = number("q", v)
+        state.q_values[at] = v if type(v) is float else number("q", v)
         state.invalidate_q()
 
     def set_one_u(self, state: State, which: int, v: float) -> None:
@@ -223,10 +223,10 @@ class Coordinates(Locking):
         ModelError
             If u is locked.
         """
-        at = self.which_coordinate(self.u_slice(state, "set_one_u"), which, "u")
+        at = self.which_coordinate(state.tree_of(self, "set_one_u").u_slices[self.index], which, "u")
         if state.has_locks:
             self._refuse_locked(state, "u")
-        state.u_values[at] = number("u", v)
+        state.u_values[at] = v if type(v) is float else number("u", v)
         state.invalidate_u()
 
     def get_one_q_dot(self, state: State, which: int) -> float:

@@ -22,12 +22,14 @@ class Invalidation(Requirements):
     def invalidate_q(self) -> None:
         """q changed: clears all validity bits; the state falls to TIME at most."""
         self.valid = 0
-        self.lower_to(TIME)
+        if self.stage_number > TIME:
+            self.stage_number = TIME
 
     def invalidate_u(self) -> None:
         """u changed: results that depend on q alone stay valid."""
         self.valid &= KEPT_BY_U
-        self.lower_to(POSITION)
+        if self.stage_number > POSITION:
+            self.stage_number = POSITION
 
     def invalidate_z(self) -> None:
         """z changed: results that do not depend on z stay valid."""
@@ -40,10 +42,12 @@ class Invalidation(Requirements):
     def invalidate_instance(self) -> None:
         """An Instance variable changed."""
         self.valid, self.instance_token = 0, object()
-        self.force_cache = {}
+        if self.force_cache:
+            self.force_cache = {}
         if self.resources is not None:
             self.resources.invalidate(INSTANCE, self.stage_number)
-        self.lower_to(MODEL)
+        if self.stage_number > MODEL:
+            self.stage_number = MODEL
 
     def invalidate_model(self) -> None:
         """A modelling choice changed."""

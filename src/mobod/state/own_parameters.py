@@ -39,6 +39,16 @@ class OwnParameters(Weights):
             self.record.share(name, own)
         return own
 
+    def put_number(self, value: float, place: int) -> None:
+        """Change one discrete number of forces; the state falls to VELOCITY at most."""
+        own = self.own_fields.get("force_numbers")
+        if own is None:
+            own = self.own_copy("force_numbers")
+        own[place, 0] = value
+        self.valid &= KEPT_BY_Z
+        if self.stage_number > VELOCITY:
+            self.stage_number = VELOCITY
+
     def own_numbers(self) -> npt.NDArray[np.float64]:
         """The state's own flat copy of all forces' numbers, to change discrete ones; the state falls to VELOCITY at most."""
         numbers = self.own_copy("force_numbers")

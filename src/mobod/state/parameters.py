@@ -269,7 +269,11 @@ class Parameter(Generic[V, G]):
                 state.own_field(field)[at : at + n, 0] = numbers
             elif size == 1 and in_a_run:  # without a view, which takes longer than the rest
                 field, at, _ = self.number_place(state, asked)
-                state.own_field(field)[at + parameter.first, 0] = found
+                own = state.own_fields.get(field)
+                if own is None:
+                    own = state.own_copy(field)
+                own[at + parameter.first, 0] = found
+                state.invalidate_instance()
             elif size == 3 and in_a_run:
                 field, at, _ = self.number_place(state, asked)
                 numbers, at = state.own_field(field), at + parameter.first
@@ -291,7 +295,10 @@ class Parameter(Generic[V, G]):
                 found = check(argument, value)
             except (TypeError, ValueError):
                 found = refuse(self, value)
-            put(self.discrete_run(state, asked), found)
+            if size == 1 and in_a_run:
+                self.put_discrete(state, asked, parameter.first, found)
+            else:
+                put(self.discrete_run(state, asked), found)
 
         kernel, settled = self.put_plain or (_put, None)
         of_instance = set_vector if self.is_plain and (in_a_run or self.put_plain) else set_

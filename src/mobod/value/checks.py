@@ -22,7 +22,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 
-_FLOAT64 = np.dtype(np.float64)
+_FLOAT64, _LEAST, _MOST = np.dtype(np.float64), -math.inf, math.inf
 T = TypeVar("T")
 _LETTERS = {"x": 0, "y": 1, "z": 2}
 
@@ -52,13 +52,15 @@ def number(what: str, value: Any) -> float:
 def finite(what: str, value: Any, error: type[ValueError] = ModelError) -> float:
     """A finite number."""
     x = value if type(value) is float else number(what, value)
-    if not math.isfinite(x):
+    if not _LEAST < x < _MOST:
         raise error(f"{what} has to be finite, got {shown(value)}")
     return x
 
 
 def not_negative(what: str, value: Any, error: type[ValueError] = ModelError) -> float:
     """A finite number, zero or more."""
+    if type(value) is float and 0.0 <= value < _MOST:
+        return value
     x = finite(what, value, error)
     if x < 0.0:
         raise error(f"{what} has to be zero or more, got {shown(value)}")
@@ -67,6 +69,8 @@ def not_negative(what: str, value: Any, error: type[ValueError] = ModelError) ->
 
 def positive(what: str, value: Any, error: type[ValueError] = ModelError) -> float:
     """A finite number above zero."""
+    if type(value) is float and 0.0 < value < _MOST:
+        return value
     x = finite(what, value, error)
     if x <= 0.0:
         raise error(f"{what} has to be positive, got {shown(value)}")
