@@ -1,5 +1,6 @@
 """The commands ik and id: what they write, and what they say about what they cannot do."""
 
+import re
 import sys
 from pathlib import Path
 
@@ -84,6 +85,10 @@ def test_setup_files_of_opensim(files, capsys):
         assert_allclose(mb.read_sto("some.mot", model=leg())["tx"], value, atol=1e-3)
     places = mb.read_sto("out/mobod_ik_model_marker_locations.sto")
     assert "foot0_tx" in places and len(places) == 6
+    listed = re.findall(r'IKMarkerTask name="(\w+)"><(?!apply>false)', Path("ik.xml").read_text())
+    assert len(places.labels) == 3 * len(listed) < 3 * len(leg().markers)  # errors are of these alone, too
+    errors = mb.read_sto("out/mobod_ik_marker_errors.sto")
+    assert_allclose(errors["total_squared_error"], len(listed) * errors["marker_error_RMS"] ** 2, rtol=1e-9)
     setup = (
         "<OpenSimDocument><InverseDynamicsTool><model_file>leg.osim</model_file><coordinates_file>some.mot</coordinates_file>"
         "<external_loads_file>grf.xml</external_loads_file><time_range>0.05 0.1</time_range>"

@@ -207,8 +207,8 @@ def run_ik(options: argparse.Namespace) -> None:
         markers = read_trc(path)
     weights = setup.weights | dict(options.weight)
     if setup.weights:  # a setup's markers are those that it lists
-        weights = {label: 0.0 for label in markers.labels if label in model.markers} | weights
         weights = {name: weight for name, weight in weights.items() if name in markers}
+        markers = markers.only([label for label in markers.labels if label in weights])
     wanted: dict[str, Any] = {}
     from_file = None if setup.motion is None else read_sto(setup.motion, model=model)
     for name, value in setup.coordinates.items():
