@@ -1,5 +1,7 @@
 """Coordinates from markers and sensors that a model itself has made."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -44,6 +46,19 @@ def leg(*, on_ground=False):
         markers=markers,
         report=[],
     )
+
+
+def arm():
+    """A trunk that moves in space, and an arm of five angles within ranges; where these begin and end."""
+    model = leg()
+    _, thigh, shank, foot = model.bodies.values()
+    ranges = {"hip_x": (-1.6, 1.6), "hip_y": (-2.1, 1.6), "hip_z": (-1.6, 1.6), "knee": (0.0, 2.6), "ankle": (0.0, 1.6)}
+    places = zip(ranges, (thigh, thigh, thigh, shank, foot), (0, 1, 2, 0, 0), strict=True)
+    model.data["coordinates"] = {
+        name: SimpleNamespace(clamped=True, locked=False, mobod=mobod, which=which, range=ranges[name])
+        for name, mobod, which in places
+    }
+    return model, ranges
 
 
 def motion_of(model, time=TIME):
@@ -139,6 +154,19 @@ def test_a_part_of_the_frames(recorded):
     found = mb.inverse_kinematics(model, markers, start=0.1, end=0.2)
     assert len(found) == 11
     assert_allclose(found.q, q[10:21], atol=2e-6)
+
+
+def test_limbs_do_not_fold_the_wrong_way_in_the_first_frame():
+    """Poses that a search from the default pose alone misses: a limb is drawn across, and its range holds it there."""
+    model, ranges = arm()
+    found = []
+    for seed in range(40):
+        rng, q = np.random.default_rng(seed), np.zeros(len(model.coordinates))
+        for name, place in model.coordinates.items():
+            wide = {"tx": 1.5, "ty": 1.5, "tz": 1.5, "turn": 2.5}.get(name, 0.5)
+            q[place] = rng.uniform(*ranges.get(name, (-wide, wide)))
+        found.append(float(mb.inverse_kinematics(model, seen_by(model, q[None], np.zeros(1))[0]).maximum[0]))
+    assert np.sum(np.array(found) > 1e-6) <= 2  # 7 without other starts, up to 0.2 away
 
 
 def test_constraints_hold(recorded):

@@ -38,6 +38,8 @@ ACCURACY = 1e-5
 FAR = 0.3
 #: Frames between two reports of progress.
 _BLOCK = 64
+#: Other starts of the first frame, and how near goals of one pose are.
+_STARTS, _ALIKE = 6, 1e-4
 
 Number = float | npt.ArrayLike
 
@@ -358,12 +360,18 @@ class _Goals:
         q = np.empty((nt, len(state.q)))
         state.time = float(self.time[0])
         assembler.initialize(state)
+        self._take(0)
+        try:
+            self.goal[0] = self._first(assembler, state)
+        except ConvergenceError as error:
+            raise _at_frame(error, 0, self.time) from None
         here = assembler.get_internal_state()
+        q[0] = here.q
         following = assembler.following(self.time, self.seen) if self.markers is not None else None
-        i = 0
+        i = 1
         with shown(progress, nt, "frames") as show:
             while i < nt:
-                if following is not None and i:
+                if following is not None:
                     i = following.run(i, min(i + _BLOCK, nt), q, self.goal)
                     show(i, nt)
                     if i == nt:
@@ -371,16 +379,66 @@ class _Goals:
                 moment = float(self.time[i])
                 self._take(i)
                 try:
-                    self.goal[i] = assembler.track(moment) if i else assembler.assemble()
+                    self.goal[i] = assembler.track(moment)
                 except ConvergenceError as error:
-                    again = ConvergenceError(f"frame {i} of {nt}, at time {moment:g}: {error}")
-                    again.diagnosis = error.diagnosis
-                    raise again from None
+                    raise _at_frame(error, i, self.time) from None
                 q[i] = here.q
                 i += 1
                 if i % 16 == 0 or i == nt:
                     show(i, nt)
         return q
+
+    def _first(self, assembler: Assembler, state: State) -> float:
+        """Find the first pose, and its goal.
+
+        Where it is bent as far as ranges allow, limbs may have folded the wrong way: other starts are tried until two come to
+        the best pose again.
+        """
+        goal = self._from_there(assembler, state)
+        places = [
+            (state.tree.first_q[mobod.index] + which, low, high)
+            for mobod, which, low, high in clamped(self.model)
+            if not mobod.is_locked(state) and -np.inf < low < high < np.inf
+        ]
+        random = np.random.default_rng(0)  # the same result each time
+        best, again = np.array(assembler.get_internal_state().q), 0
+        for attempt in range(_STARTS):
+            if not goal > 0.0 or again > 1 or not any(best[at] <= low or best[at] >= high for at, low, high in places):
+                break
+            other = state.copy()
+            q = np.array(other.q)
+            for at, low, high in places:
+                q[at] = low + (0.5 if not attempt else random.uniform()) * (high - low)
+            other.q = q
+            assembler.set_internal_state(other)
+            try:
+                then = self._from_there(assembler, other)
+            except ConvergenceError:
+                continue
+            if then < goal * (1.0 - _ALIKE):
+                goal, best, again = then, np.array(assembler.get_internal_state().q), 0
+            elif then < goal * (1.0 + _ALIKE):
+                again += 1
+        other = state.copy()
+        other.q = best
+        assembler.set_internal_state(other)
+        return goal
+
+    def _from_there(self, assembler: Assembler, state: State) -> float:
+        """Assemble from a state: by the coordinates of bodies on Ground alone, and then by all."""
+        bodies = [one for one in self.model.matter.bodies if one.index]
+        beyond = [one for one in bodies if one.get_parent_mobilized_body().index]
+        moves = any(one.facts.num_q for one in bodies if one not in beyond)
+        if beyond and moves and assembler.calc_current_error_norm() <= assembler.get_error_tolerance_in_use():
+            for one in beyond:
+                assembler.lock_mobilizer(one)
+            try:
+                assembler.assemble()
+            except ConvergenceError:  # constraints need what is locked
+                assembler.set_internal_state(state)
+            for one in beyond:
+                assembler.unlock_mobilizer(one)
+        return assembler.assemble()
 
     def _take(self, i: int) -> None:
         if self.markers is not None:
@@ -446,6 +504,13 @@ class _Goals:
         off = (R[body.index] @ of).T @ wanted
         sine = 0.5 * float(np.linalg.norm([off[2, 1] - off[1, 2], off[0, 2] - off[2, 0], off[1, 0] - off[0, 1]]))
         return float(np.arctan2(sine, 0.5 * (np.trace(off) - 1.0)))
+
+
+def _at_frame(error: ConvergenceError, i: int, time: Array) -> ConvergenceError:
+    """The same error, which says where it happened."""
+    again = ConvergenceError(f"frame {i} of {len(time)}, at time {float(time[i]):g}: {error}")
+    again.diagnosis = error.diagnosis
+    return again
 
 
 def place_of(model: Model, q: int) -> tuple[Any, int]:

@@ -126,6 +126,20 @@ def test_switches_reversed_joints_and_names_of_sockets(tmp_path):
     assert first(model, "GeometryPath").attributes["name"] == "path"
 
 
+def test_ranges_of_controls_of_older_muscles_are_those_of_their_kind(tmp_path):
+    """Before 30513; of actuators, and where they are others, they stay."""
+    ranges = "<min_control>{}</min_control><max_control>{}</max_control>"
+    forces = (
+        f"<Thelen2003Muscle name='a'>{ranges.format(0, '1.0')}</Thelen2003Muscle>"
+        f"<Thelen2003Muscle name='b'>{ranges.format(0.02, 0.9)}</Thelen2003Muscle>"
+        f"<CoordinateActuator name='c'>{ranges.format(0, 1)}</CoordinateActuator>"
+    )
+    for version, kept in ((30512, [0, 2, 2]), (30513, [2, 2, 2])):
+        model = upgraded(tmp_path, f"<ForceSet><objects>{forces}</objects></ForceSet>", version)
+        held = first(model, "objects").children
+        assert [sum(child.tag.endswith("_control") for child in one.children) for one in held] == kept
+
+
 def test_points_of_older_paths_know_coordinates_by_their_paths(tmp_path):
     """OpenSim takes a bare name in older documents only, and such a model is written as one of today."""
     model = upgraded(

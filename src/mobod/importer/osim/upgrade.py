@@ -460,6 +460,19 @@ def frames_into_components(model: Element) -> None:
         _list_of(model, "components").children += objects.children
 
 
+def controls_of_muscles(model: Element) -> None:
+    """30513: ranges of 0 and 1 of muscles' controls, which did not know the least activation, are those of their kind."""
+    for force in _members(model, "ForceSet"):
+        for tag, usual in (("min_control", 0.0), ("max_control", 1.0)) if "Muscle" in force.tag else ():
+            text = _text(force, tag, "none")
+            try:
+                given = float(text)
+            except ValueError:
+                continue
+            if abs(given - usual) < 1e-14:
+                _take(force, tag)
+
+
 def reversed_joints(model: Element) -> None:
     """30514: a joint that was reversed has its frames the other way round."""
     for joint in _members(model, "JointSet"):
@@ -530,6 +543,7 @@ STEPS: tuple[tuple[int, Callable[[Element], None]], ...] = (
     (30510, sockets),
     (30511, probes),
     (30512, frames_into_components),
+    (30513, controls_of_muscles),
     (30514, reversed_joints),
     (30517, short_socket_names),
     (40000, coordinates_of_points),
