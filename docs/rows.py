@@ -16,13 +16,18 @@ sys.path.insert(0, str(DOCS.parent / "tests"))
 def with_row(text: str, names: set[str], kind: type) -> str:
     """The page's text with a row for *kind* at the end of the first table that has most of the kinds' *names*."""
     tables = list(re.finditer(r"(?:^\|.*\|\n)+", text, flags=re.MULTILINE))
-    table = max(tables, key=lambda found: sum(f"`{name}`" in found.group() for name in names))
-    last = table.group().splitlines()[-1].strip("|").split("|")
-    place = next((k for k, cell in enumerate(last) if any(f"`{name}`" in cell for name in names)), 0)
+    begins = re.compile(rf"\s*`(?:{'|'.join(names)})[`(]")  # a cell of a kind, which may say how it is made
+    rows = {found: [re.split(r"(?<!\\)\|", row.strip("|")) for row in found.group().splitlines()] for found in tables}
+    table = max(tables, key=lambda found: sum(any(map(begins.match, row)) for row in rows[found]))
+    last = rows[table][-1]
+    if not any(any(map(begins.match, row)) for row in rows[table]):
+        raise SystemExit(f"its page has no table of kinds: name `{kind.__name__}` where it says what there is")
+    place = next((k for k, cell in enumerate(last) if begins.match(cell)), 0)
     summary = inspect.getdoc(kind).split("\n\n")[0].replace("\n", " ").rstrip(".").replace("|", "\\|")
     cells = ["" for _ in last]
     cells[place] = f"`{kind.__name__}`"
-    cells[-1 if place == 0 else 0] = summary[0].lower() + summary[1:]
+    words = max((k for k in range(len(last)) if k != place), key=lambda k: len(last[k]))  # where others say what they are
+    cells[words] = summary[0].lower() + summary[1:]
     return text[: table.end()] + "| " + " | ".join(cells) + " |\n" + text[table.end() :]
 
 

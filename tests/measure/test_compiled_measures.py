@@ -8,7 +8,26 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 import mobod as mb
-from mobod import Stage, measure
+from mobod import Measure, Stage, measure
+
+
+def with_operands(measures):
+    """Measures and all that they are computed from, each once."""
+    found, waiting = {}, list(measures)
+    while waiting:
+        one = waiting.pop()
+        if id(one) not in found:
+            found[id(one)] = one
+            waiting += [part for part in vars(one).values() if isinstance(part, Measure)]
+    return list(found.values())
+
+
+def with_derivatives(measures):
+    """Those of them, and of their operands, that have derivatives and remember nothing."""
+    every = with_operands(measures)
+    return [
+        one for one in every if one.get_num_time_derivatives() and not any(two.takes_part() for two in with_operands([one]))
+    ]
 
 
 def some_measures(system):
@@ -41,7 +60,7 @@ def some_measures(system):
     ]
     found.append(measure.Integrate(matter, highest + found[-1]))
     found.append(measure.Integrate(matter, slope))
-    return found
+    return found + [measure.Integrate(matter, measure.Differentiate(matter, one)) for one in with_derivatives(found)]
 
 
 def swinging(*more):
@@ -83,6 +102,34 @@ def test_compiled_and_interpreted_runs_agree():
         rates.append([one for _, one in now])
     assert_allclose(found[0], found[1], rtol=1e-12, atol=1e-12)
     assert_allclose(rates[0], rates[1], rtol=1e-11, atol=1e-11)
+
+
+#: Kinds that no system compiles, that are only of others, or that have tests of their own here.
+OTHERS = {"Custom", "Delay", "Extreme", "Function", "Result", "Variable"}
+
+
+def test_each_kind_is_among_those_that_are_run():
+    system, _ = mb.examples.double_pendulum.build()
+    run = {type(one).__name__ for one in with_operands(some_measures(system))}
+    kinds = {name for name in measure.__all__ if isinstance(kind := getattr(measure, name), type) and issubclass(kind, Measure)}
+    assert kinds - run - OTHERS - {"One", "Zero"} == set(), "integrate one of these in some_measures, above"
+
+
+def test_derivatives_are_those_of_the_values_along_the_motion():
+    """Central differences of what remembers nothing, along the motion's parabola: errors h^2."""
+    system, state, measures = swinging()
+    system.realize(state)
+    h, found = 1e-5, []
+    q, u, q_dot, u_dot, q_dot_dot = (np.array(x) for x in (state.q, state.u, state.q_dot, state.u_dot, state.q_dot_dot))
+    known = with_derivatives(measures)
+    for sign in (-1.0, 1.0):
+        other = state.copy()
+        other.time, other.q, other.u = sign * h, q + sign * h * q_dot + 0.5 * h * h * q_dot_dot, u + sign * h * u_dot
+        system.realize(other)
+        found.append(values(known, other))
+    assert len(known) > 8
+    expected = np.concatenate([np.ravel(one.get_value(state, 1)) for one in known])
+    assert_allclose((found[1] - found[0]) / (2.0 * h), expected, atol=1e-7)  # of order 10; roundings 1e-10, h^2 1e-9
 
 
 def test_extremes_tell_when():

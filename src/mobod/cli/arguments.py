@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from ..errors import CommandError
+from ..importer.formats import FILES
 from ..importer.named_models import TIME, Gravity
 from ..integrator import Integrator
 from ..value.checks import reads_as_number
@@ -43,7 +44,7 @@ def make_parser(run: Any, warm_up: Any) -> argparse.ArgumentParser:
         epilog="Example: mobod simulate panda --q panda_joint1=30deg --plot panda.png --animate panda.gif",
     )
     simulate.set_defaults(run=run)
-    what = "URDF, OSIM, MJCF or SDF file, Python file with build() -> (system, state), run file (.toml), or example"
+    what = f"{FILES}, Python file with build() -> (system, state), run file (.toml), or example"
     simulate.add_argument("model", nargs="?", metavar="MODEL", help=what)
     _add_options(simulate)
     add_examples(commands, _add_options, run)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import CommandError, MobodError
+from ..importer.formats import FILES
 from ..importer.named_models import UNITS_OF_FILES, Loaded, find_examples
 from .starting import load_and_start
 
@@ -29,7 +30,7 @@ def add_view(commands: Any, add_model: Callable[[Any], None], add_start: Callabl
         epilog="Example: mobod view panda",
     )
     parser.set_defaults(run=run_view)
-    what = "URDF, OSIM, MJCF or SDF file, Python file with build() -> (system, state), or example; or a motion, with --of MODEL"
+    what = f"{FILES}, Python file with build() -> (system, state), or example; or a motion, with --of MODEL"
     parser.add_argument("model", metavar="MODEL", help=what)
     parser.add_argument("--motion", type=Path, metavar="FILE", help="play this motion of it, as simulate --output has saved it")
     parser.add_argument("--of", metavar="MODEL", help="the model of which the motion is, where MODEL is the motion's file")

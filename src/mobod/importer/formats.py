@@ -38,6 +38,8 @@ FORMATS = (
     Format("SDF", "mobod.importer.sdf", "load_sdf", (".sdf", ".world"), ("sdf", "gazebo")),
     Format("MJCF", "mobod.importer.mjcf", "load_mjcf", (".mjcf",), ("mujoco", "mujocoinclude")),
 )
+#: What they are called, in help texts.
+FILES = f"{', '.join(format.name for format in FORMATS)} file"
 
 
 def load(path: str | os.PathLike[str], **options: Any) -> Model:
