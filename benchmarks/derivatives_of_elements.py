@@ -50,6 +50,47 @@ def _contacts(mb: Any, bare: Bare, height: float, n: int) -> None:
     mb.force.HuntCrossley(bare.forces, [*surfaces, *((_bodies(bare)[-1 - 3 * k], ball) for k in range(n))])
 
 
+def _bushings(mb: Any, bare: Bare, n: int) -> None:
+    for one, other in _pairs(bare, n, 1):
+        mb.force.LinearBushing(bare.forces, one, (0, 0, 0), other, (0, 0.1, 0), [1.0] * 6, [0.1] * 6)
+
+
+def _along_paths(mb: Any, bare: Bare, n: int, act: Callable[[Any], Any], around: str = "nothing") -> None:
+    """Paths from one body by a point of it to another, over a sphere on that where they go around something."""
+    paths = mb.force.transmission
+    for one, other in _pairs(bare, n, 1):
+        points = [(one, (0.02, 0, 0)), (one, (0, 0.05, 0)), (other, (0, 0.15, 0))]
+        if around == "mujoco":
+            parts = [*points[:2], paths.Wrap(other, 0.1), points[2]]
+            act(paths.WrappedPath(bare.forces, [(parts, 1.0)]))
+        else:
+            sphere = paths.WrapSphere(body=other, radius=0.1)
+            act(paths.Path(bare.forces, points, [paths.PathWrap(sphere)] if around == "opensim" else []))
+
+
+def _cables(mb: Any, bare: Bare, around: str = "nothing") -> None:
+    _along_paths(mb, bare, 30, lambda path: mb.force.CableSpring(bare.forces, path, 10.0, 0.05, 0.1), around)
+
+
+def _muscles(mb: Any, bare: Bare) -> None:
+    _along_paths(mb, bare, 30, lambda path: mb.muscle.DeGrooteFregly2016(bare.forces, path, 10.0, 0.2, 0.2))
+
+
+def _tyres(mb: Any, bare: Bare) -> None:
+    for body in _bodies(bare)[-8:]:
+        mb.force.BrushTyre(
+            bare.forces,
+            body,
+            1.5,
+            1e4,
+            damping=100.0,
+            friction=0.9,
+            longitudinal_stiffness=1e4,
+            cornering_stiffness=1e4,
+            half_length=0.1,
+        )
+
+
 def _custom(mb: Any, bare: Bare) -> None:
     def force(t, X, V, q, u, parameters):
         ((w, v),) = V
@@ -160,6 +201,12 @@ def additions(mb: Any) -> dict[str, Callable[[Bare], Any]]:
         "smooth sphere": lambda b: F.SmoothSphereHalfSpace(b.forces, b.tip, at[0], 0.1, b.system.matter.ground, floor, rubber),
         "far contact": lambda b: _contacts(mb, b, -50.0, 1),
         "8 contacts": lambda b: _contacts(mb, b, 0.0, 8),
+        "30 bushings": lambda b: _bushings(mb, b, 30),
+        "30 cables": lambda b: _cables(mb, b),
+        "30 cables, OpenSim's wrapping": lambda b: _cables(mb, b, "opensim"),
+        "30 cables, MuJoCo's wrapping": lambda b: _cables(mb, b, "mujoco"),
+        "30 muscles": lambda b: _muscles(mb, b),
+        "8 tyres": lambda b: _tyres(mb, b),
         "rod": lambda b: C.Rod(b.root, at[0], b.tip, at[1], 0.5),
         "ball": lambda b: C.Ball(b.root, at[0], b.tip, at[1]),
         "plane": lambda b: C.PointInPlane(b.root, (0, 0, 1), 0.1, b.tip, at[1]),

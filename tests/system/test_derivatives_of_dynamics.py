@@ -244,7 +244,8 @@ def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
 def test_forces_along_paths(make, close, derivative):
     """Muscles between bodies of one base and to Ground, more than eight columns long, with a moving point, their z and time.
 
-    Beside them a spring through all bodies, more than are differentiated one by one.
+    Beside them a spring through all bodies, more than are differentiated one by one, and springs that bend over surfaces of
+    third bodies, to a side that is on another, and of Ground.
 
     Curves have corners, where differences are of lower order: fibers and tendons are on one piece.
     """
@@ -265,11 +266,16 @@ def test_forces_along_paths(make, close, derivative):
             )
         )
     muscles[0].set_excitation_function(mb.function.Sinusoid(0.3, 2.0, 0.4))
+    at = lambda k: (b[k], make.vector())  # noqa: E731
     through_all = paths.StraightPath(forces, [([(body, make.vector()) for body in b], 1.3)])
-    mb.force.TransmissionSpring(forces, through_all, stiffness=0.5, damping=0.1)
+    over = [paths.WrappedPath(forces, [([at(2), paths.Wrap(b[4], 0.5, side=at(6)), at(7), paths.Wrap(b[0], 0.4), at(1)], 2.0)])]
+    over.append(paths.Path(forces, [at(5), at(5), at(8)], [paths.PathWrap(paths.WrapSphere(body=b[3], radius=0.6))]))
+    for path in (through_all, *over):
+        mb.force.TransmissionSpring(forces, path, stiffness=0.5, damping=0.1)
     model.made()
     state = model.randomize()
-    while min(muscle.get_length(state) for muscle in muscles) < 0.6:  # too short for fibers
+    # too short for fibers, or not over a surface
+    while min(muscle.get_length(state) for muscle in muscles) < 0.6 or min(len(path.calc_lines(state)) for path in over) < 8:
         model.randomize()
     for muscle, length in zip(muscles, [muscle.get_length(state) for muscle in muscles], strict=True):
         fiber, stretch = make.rng.uniform(0.45, 0.5), make.rng.uniform(1.06, 1.1) if muscle is muscles[1] else 1.0
@@ -278,7 +284,7 @@ def test_forces_along_paths(make, close, derivative):
             muscle.set_state_variable(state, name, value)
     model.system.realize(state)
     plan = sweep_for(model.system, state).parts.plan
-    assert len(plan.groups) == 5 and plan.by_columns < 0
+    assert (len(plan.groups), len(plan.lines)) == (1, 7) and plan.by_columns < 0
     found = assert_alone_and_in_lanes(state, make.rng, close, derivative)
     assert found.z.any(axis=0).tolist() == [False, True, True, True, True]  # a stretched tendon pulls whatever the activation
     assert found.time.any()

@@ -24,7 +24,7 @@ ELEMENTS, BODIES, MOBILIZERS, COLUMNS, ROWS, OF_GROUP = 0, 2, 4, 6, 8, 10
 #: Of an element in the list of members: itself, its address, its first z, how many.
 OF_ELEMENT = 4
 #: Tangents of a law: by l, by l', by z, by time; so many z it may have.
-_BY_LENGTH, _BY_SPEED, _BY_Z, _BY_TIME, MOST_Z = 0, 1, 2, 7, 5
+_BY_LENGTH, _BY_SPEED, BY_Z, BY_TIME, MOST_Z = 0, 1, 2, 7, 5
 #: Scratch: by mobility sums by q and u, how a unit changes, and the unit; behind these, changes of each body's velocity by q,
 #: and by q and u.
 TABLES = 4
@@ -138,7 +138,7 @@ def _bare_spatial(rows: Any, b: int) -> Any:
 
 
 @generic
-def _law(address: int, e: int, z: int, num_z: int, l: Any, v: Any, dual: Record) -> Any:
+def call_law(address: int, e: int, z: int, num_z: int, l: Any, v: Any, dual: Record) -> Any:
     """The force along the path, with its slopes, which stay in Ground's row; it and those by l and l'."""
     out, o = dual.body_forces, 0.0 * load_tangents(dual.time, 0, 0)
     store(out, 0, 0, l)
@@ -147,13 +147,13 @@ def _law(address: int, e: int, z: int, num_z: int, l: Any, v: Any, dual: Record)
     store_tangents(out, 0, 1, o)
     store_tangent(out, 0, 0, _BY_LENGTH, 1.0)
     store_tangent(out, 0, 1, _BY_SPEED, 1.0)
-    store_tangent(dual.time, 0, 0, _BY_TIME, 1.0)
+    store_tangent(dual.time, 0, 0, BY_TIME, 1.0)
     for k in range(num_z):
-        store_tangent(dual.z, z + k, 0, _BY_Z + k, 1.0)
+        store_tangent(dual.z, z + k, 0, BY_Z + k, 1.0)
     call_routine(address, dual, e, LAW)
     for k in range(num_z):
-        store_tangent(dual.z, z + k, 0, _BY_Z + k, 0.0)
-    store_tangent(dual.time, 0, 0, _BY_TIME, 0.0)
+        store_tangent(dual.z, z + k, 0, BY_Z + k, 0.0)
+    store_tangent(dual.time, 0, 0, BY_TIME, 0.0)
     return bare(load(out, 0, 0)), load_tangent(out, 0, 0, _BY_LENGTH), load_tangent(out, 0, 0, _BY_SPEED)
 
 
@@ -166,12 +166,12 @@ def _add_rest(
     # fmt: on
     """By z and time where *whole*; and wrenches that follow."""
     out = dual.body_forces
-    by_time = load_tangent(out, 0, 0, _BY_TIME)
+    by_time = load_tangent(out, 0, 0, BY_TIME)
     for at in range(groups[g, ROWS], groups[g, ROWS + 1] if whole else 0):
         i = members[at]
         unit = flat[3 * nu + i, 0]
         for k in range(num_z):
-            add_lane(T, i, z + k, lane, -unit * load_tangent(out, 0, 0, _BY_Z + k))
+            add_lane(T, i, z + k, lane, -unit * load_tangent(out, 0, 0, BY_Z + k))
         if by_time != 0.0:
             add_lane(T, i, T.shape[1] - 1, lane, -unit * by_time)
     for at in range(groups[g, BODIES], groups[g, BODIES + 1]):
@@ -257,7 +257,7 @@ def differentiate(
                 by_u = load_tangents(out, 0, 0) - by_q
                 _quicken(model, groups, g, members, 0, first, last, wide, dual)
                 _project(model, lane, groups, g, members, way, bodies, columns, seeds, carrier, nu, flat, wide, dual)
-                force, by_length, by_speed = _law(address, e, z, num_z, l, v, dual)
+                force, by_length, by_speed = call_law(address, e, z, num_z, l, v, dual)
                 if first == groups[g, COLUMNS]:
                     _add_rest(lane, groups, g, members, whole, z, num_z, force, nu, flat, dual, F, T)
                 stronger, drag = by_length * longer + by_speed * by_q, by_speed * by_u

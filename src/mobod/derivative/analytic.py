@@ -22,7 +22,7 @@ from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
-from . import along, columns, contacts, couplings, local, mobilizers_in_python, of_state, sweep as kernels, two_points
+from . import along, columns, contacts, couplings, local, mobilizers_in_python, of_state, sweep as kernels
 from .equations import by_contradiction
 from .motion_of_bodies import MotionOfBodies
 from .plan import Enabled, Plan, make_plan
@@ -331,7 +331,7 @@ class Whole(Sweep):
             *(*self._groups_of_one, np.zeros(nu, np.int64)),
         )
         accelerations = (np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
-        of_many = *self._scratch_of_many(plan), *accelerations, np.zeros((len(plan.points), two_points.NUMBERS_OF_LINE))
+        of_many = *self._scratch_of_many(plan), *accelerations, np.zeros((1, plan.num_scratch))
         return *of_plan, *of_tree, *kernels.make_work(tree.nb, nu), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:

@@ -9,18 +9,19 @@ has carried along, and those that carry one,
 What reads the last body on the way to both, such as a constraint's Ancestor, changes with the motion relative to that of a and
 of b, each by itself: e and v are then of columns that carry b but not that body, and likewise the other way round.
 
-Forces along a line between two points are in closed form, see `two_points`. The wrenches of a column are added up inward, over
-bodies that have some. It takes time by itself, and little for each pair.
+Forces along lines and paths of spans are in closed form, see `lines`. The wrenches of a column are added up inward, over bodies
+that have some. It takes time by itself, and little for each pair.
 """
 
 from typing import Any
 
 from ..algebra import vec3
-from ..algebra.memory import add_spatial, load3, store3
-from ..algebra.scalar import load, store, zero
+from ..algebra.memory import add_spatial, load3
+from ..algebra.scalar import load, store
 from ..compiling import apart, generic
 from ..state.fields import Record
-from . import two_points
+from . import lines
+from .lines import add_wrench, clear_wrenches, gather_way
 from .local import BOTH, OF_WRENCH, ONE
 from .stiffness import DAMPING, times
 from .sweep import cross_force, load_spatial_at
@@ -53,12 +54,6 @@ def _is_moved(crossings: Any, k: int, carries: Any, j: int) -> bool:
 
 
 @generic
-def _add(W: Any, b: int, first: int, n: Any, f: Any) -> None:
-    store3(W, b, first, vec3.add(load3(W, b, first), n))
-    store3(W, b, first + 3, vec3.add(load3(W, b, first + 3), f))
-
-
-@generic
 def _push(C: Any, block: int, crossings: Any, k: int, keep: Any, S: Any, j: int, W: Any) -> None:
     """Wrenches of a pair, added to those of its bodies."""
     a, b, between = crossings[k, PUSHED], crossings[k, MOVED], crossings[k, BETWEEN] != 0
@@ -72,28 +67,14 @@ def _push(C: Any, block: int, crossings: Any, k: int, keep: Any, S: Any, j: int,
         more_n, more_f = times(C, block, DAMPING, v)
         n, f = vec3.add(n, more_n), vec3.add(f, more_f)
         by_u_n, by_u_f = times(C, block, DAMPING, e)
-        _add(W, a, 6, by_u_n, by_u_f)
+        add_wrench(W, a, 6, by_u_n, by_u_f)
         if between:
-            _add(W, b, 6, vec3.neg(by_u_n), vec3.neg(by_u_f))
-    _add(W, a, 0, n, f)
+            add_wrench(W, b, 6, vec3.neg(by_u_n), vec3.neg(by_u_f))
+    add_wrench(W, a, 0, n, f)
     if between:
         of_a, force = load_spatial_at(C, block, OF_WRENCH)
         turned_n, turned_f = cross_force(e[0], e[1], of_a, force)
-        _add(W, b, 0, vec3.sub(turned_n, n), vec3.sub(turned_f, f))
-
-
-@generic
-def _is_stretched(points: Any, k: int, carries: Any, j: int) -> bool:
-    """True if column j carries one end of a line."""
-    one, other = carries[points[k, two_points.FIRST], j], carries[points[k, two_points.SECOND], j]
-    return one + other - 2 * carries[points[k, two_points.COMMON], j] > 0
-
-
-@generic
-def _clear(W: Any, b: int, damped: bool) -> None:
-    o = zero(load(W, b, 0))
-    for i in range(NUMBERS_OF_WRENCHES if damped else 6):
-        store(W, b, i, o)
+        add_wrench(W, b, 0, vec3.sub(turned_n, n), vec3.sub(turned_f, f))
 
 
 @generic
@@ -109,55 +90,97 @@ def _gather(model: Record, coupled: Any, columns: Any, damped: bool, W: Any, D: 
                 row = half * model.nu + i
                 store(D, row, j, load(D, row, j) - x)
             if p > 0:
-                _add(W, p, 6 * half, n, f)
-        _clear(W, b, damped)
+                add_wrench(W, p, 6 * half, n, f)
+        clear_wrenches(W, b, damped)
+
+
+# fmt: off
+@generic
+def _take(
+    nu: int, C: Any, block: int, crossings: Any, k: int, way: Any, columns: Any, keep: Any, W: Any, D: Any
+) -> None:
+    # fmt: on
+    """As `_push` and `_gather`, of a pair by itself: of lanes, whose numbers then stay at hand."""
+    a, b, between, damped = crossings[k, PUSHED], crossings[k, MOVED], crossings[k, BETWEEN], crossings[k, DAMPED] == 1
+    c = crossings[k, COMMON] if between != 0 else 0
+    for body in (a, b, c):
+        clear_wrenches(W, body, damped)
+    for which in range(2 if between == BOTH else 1):
+        moved = b if which == 0 else a
+        for place in range(way[moved], way[moved + 1] - (way[c + 1] - way[c])):
+            j = way[place]
+            _push(C, block, crossings, k, keep, columns, j, W)
+            for body in (a, b):
+                if body != c and (body == a or between != 0):
+                    gather_way(way, body, c, columns, W, damped, nu, D, j)
+            gather_way(way, c, 0, columns, W, damped, nu, D, j)
 
 
 # fmt: off
 @apart
 def add(
-    model: Record, C: Any, plan: Any, way: Any, bodies: Any, columns: Any, carried: Any, S: Any, many: bool, scratch: Any,
-    F: Any, D: Any,
+    model: Record, C: Any, plan: Any, way: Any, bodies: Any, columns: Any, keep: Any, scratch: Any, F: Any, D: Any, T: Any
 ) -> None:
     # fmt: on
-    """Subtract what acts between two bodies from the residual's derivatives.
+    """Subtract what acts between bodies, or along lines, from the residual's derivatives, and those by z and time: of lanes.
 
     Parameters
     ----------
     plan
-        Crossings, forces along lines, and the bodies of both and of crossings, with all inboard of them: see `plan`.
+        Crossings, the bodies of all with all inboard of them, and tables of what acts along lines: see `plan`.
     way
         Of each body where the mobilities on the way to it are listed behind.
-    columns, S
-        S and a of each mobility, with others; the same by what is taken at once, which are *many* columns, or one of lanes.
-    carried
-        How many columns of what is taken at once carry a body, and 1 in these.
+    columns
+        S and a of each mobility, with others.
+    keep
+        1 where a column carries a body, else 0.
     scratch
         Numbers of lines, and wrenches of bodies.
     F
         Wrenches that the sweep has carried, of which `stiffness.follow` takes back what is left.
     """
-    (crossings, points, coupled, crossed), (carries, keep), (L, W) = plan, carried, scratch
-    damped, lines = False, points.shape[0]
+    (crossings, _, elements, spans, reached), (L, W) = plan, scratch
+    for k in range(crossings.shape[0]):
+        if _is_carried(crossings, k):
+            _take_out(crossings, k, model.nb + k, bodies, C, F)
+        _take(model.nu, C, model.nb + k, crossings, k, way, columns, keep, W, D)
+    if elements.shape[0] > 0:
+        lines.settle(model, elements, spans, reached, way, bodies, columns, L, F, T)
+        lines.take(model.nu, elements, spans, reached, L, way, columns, keep, W, D)
+
+
+@generic
+def _is_carried(crossings: Any, k: int) -> bool:
+    """True if the sweep carries a pair's forces along, once."""
+    between = crossings[k, BETWEEN]
+    return between == BOTH or (between == ONE and crossings[k, PUSHED] < crossings[k, MOVED])
+
+
+# fmt: off
+@apart
+def add_to_one(
+    model: Record, C: Any, plan: Any, way: Any, bodies: Any, columns: Any, carried: Any, S: Any, scratch: Any, F: Any, D: Any,
+    T: Any,
+) -> None:
+    # fmt: on
+    """The same of one state, eight columns at once, as *S* and *D* are; *carried* is also how many of these carry a body."""
+    (crossings, coupled, elements, spans, reached), (carries, keep), (L, W) = plan, carried, scratch
+    damped = False
     for k in range(crossings.shape[0]):
         damped = damped or crossings[k, DAMPED] == 1
-        if crossings[k, BETWEEN] == BOTH or (crossings[k, BETWEEN] == ONE and crossings[k, PUSHED] < crossings[k, MOVED]):
+        if _is_carried(crossings, k):
             _take_out(crossings, k, model.nb + k, bodies, C, F)
-    for k in range(points.shape[0]):
-        two_points.settle(model, points, k, bodies, F, L)
-        if many:
-            damped = damped or points[k, two_points.KIND] == two_points.DAMPER
-        else:
-            two_points.take(model, points, k, L, way, columns, D)
-    if not many:
-        coupled, lines = crossed, 0
+    if elements.shape[0] > 0:
+        lines.settle(model, elements, spans, reached, way, bodies, columns, L, F, T)
+    for k in range(elements.shape[0]):
+        damped = damped or lines.is_fast(elements[k, lines.KIND])
     for at in range(coupled.shape[0]):
-        _clear(W, coupled[at], damped)
+        clear_wrenches(W, coupled[at], damped)
     for j in range(S.shape[0] if coupled.shape[0] > 0 else 0):
         moved = False
-        for k in range(lines):
-            if _is_stretched(points, k, carries, j):
-                two_points.push(points, k, L, keep, S, j, W)
+        for k in range(elements.shape[0]):
+            if lines.is_moved(elements, k, reached, carries, j):
+                lines.push(elements, k, spans, reached, L, keep, S, j, W)
                 moved = True
         for k in range(crossings.shape[0]):
             if _is_moved(crossings, k, carries, j):

@@ -9,7 +9,7 @@ from ..compiling import generic
 from ..state.fields import Record
 from ..state.validity import EVERYTHING
 from ..tree import inverse_mass_matrix
-from . import contacts, couplings, sweep, thermostats
+from . import contacts, couplings, lines, sweep, thermostats
 from .columns import find_bends
 from .entry import both_in, kernel_of, put_accelerations
 from .local import add_errors
@@ -32,7 +32,7 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 20, 27, 32, 40, 50, 63, 66
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 21, 28, 33, 41, 51, 64, 67
 #: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
 FLAGS, CONTRADICTING = 16, 8
 
@@ -88,14 +88,16 @@ def _find(
         thermostats.differentiate(model, thermostat, M, numbers, D, T, total)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 2 * start)
+    if plan[BETWEEN][3].shape[0] > 0:
+        lines.measure(model, plan[BETWEEN][3], bodies, L)
     if plan[ASKED][7] != 0:
         no_own = unit[:0, 0], T[:0], 0
-        add_parts(model, 1, no_own, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, F, C, D, T, E, K)
+        add_parts(model, 1, no_own, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, L, F, C, D, T, E, K)
         add_errors(model, plan[TABLES][:4], trees[2], bodies, numbers, C, E)
     if plan[CONTACTS].shape[0] > 0:
         contacts.add(model, plan[CONTACTS], bodies, numbers, plan[TABLES][3], C, D)
-    if plan[BETWEEN][2].shape[0] > 0:
-        couplings.add(model, C, plan[BETWEEN], plan[TABLES][3], bodies, numbers, carried, S, True, (L, W), F, wide_D)
+    if plan[BETWEEN][1].shape[0] > 0:
+        couplings.add_to_one(model, C, plan[BETWEEN], plan[TABLES][3], bodies, numbers, carried, S, (L, W), F, wide_D, T)
     add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D)
 
 
@@ -108,8 +110,8 @@ def _plan_of(whole: Any) -> Any:
     acted = integers(item(whole, 11)), integers(item(whole, 12)), integers(item(whole, 13)), integers(item(whole, 14))
     acting = *acted, table(item(whole, 15))
     flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]
-    lines = table(item(whole, FLAGS + 1)), integers(item(whole, FLAGS + 2)), integers(item(whole, FLAGS + 3))
-    between = table(item(whole, 8)), *lines
+    of_lines = table(item(whole, FLAGS + 2)), table(item(whole, FLAGS + 3)), integers(item(whole, FLAGS + 4))
+    between = table(item(whole, 8)), integers(item(whole, FLAGS + 1)), *of_lines
     return integers(item(whole, 1)), (tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acting, between)
 
 
@@ -137,10 +139,10 @@ def _many_of(whole: Any) -> Any:
     """Arguments of `couplings`; the residual's derivatives, eight columns a number; who is driven; M; `thermostats`'."""
     carried = table(item(whole, MANY)), blocks(item(whole, MANY + 1))
     scratch = matrix(item(whole, MANY + 2)), blocks(item(whole, MANY + 3)), blocks(item(whole, MANY + 4))
-    lines = matrix(item(whole, MANY + 9))
+    of_lines = matrix(item(whole, MANY + 9))
     solving = blocks(item(whole, RIGID + 4)), integers(item(whole, TREE + 5)), matrix(item(whole, SOLVING))
     of_thermostat = matrix(item(whole, MANY + 7)), matrix(item(whole, MANY + 8))
-    return carried, *scratch, lines, *solving, *of_thermostat
+    return carried, *scratch, of_lines, *solving, *of_thermostat
 
 
 @generic

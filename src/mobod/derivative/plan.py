@@ -23,9 +23,10 @@ from ..force.contact.element import ContactElement
 from ..force.gravity_compensation import GravityCompensation
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
-from . import local, two_points
+from . import lines, local
 from .along import MOST_Z, OF_GROUP
 from .columns import CONSTRAINED, PULLED, SWEPT
+from .line_tables import LineTables
 from .local import (
     BODY,
     BOTH,
@@ -74,10 +75,12 @@ class Plan:
     crossings : (n, 5) array
         Of each block beyond the bodies' own: which body is pushed, which moves, the last one on the way to both, whether
         velocities are read, and BOTH or ONE if forces are between both, see `couplings`.
-    points : (n, 6) array
-        Forces along a line between two points, see `two_points`.
-    coupled, crossed : array
-        The bodies of both, and of crossings, with those inboard of them, parents first.
+    lines, spans, reached : (n, 12), (n, 14), (n,) array
+        Forces along lines and along paths of spans; their spans; and their bodies, see `lines`.
+    num_scratch : int
+        How many numbers of scratch these take.
+    coupled : array
+        The bodies of these and of crossings, with those inboard of them, parents first.
     used : array
         Bodies whose motion is read.
     contacts : (n, 1) array
@@ -122,9 +125,11 @@ class Plan:
     groups: Table
     members: Table
     crossings: Table
-    points: Table
+    lines: Table
+    spans: Table
+    reached: Table
+    num_scratch: int
     coupled: Table
-    crossed: Table
     used: Table
     contacts: Table
     searches: bool
@@ -148,8 +153,8 @@ class Plan:
     @property
     def couples_by_u(self) -> bool:
         """True if anything may couple mobilities by their speeds."""
-        dampers = self.points[:, two_points.KIND] == two_points.DAMPER
-        return self.damped or self.by_columns >= 0 or len(self.groups) > 0 or bool(dampers.any())
+        by_speed = np.isin(self.lines[:, lines.KIND], (lines.DAMPER, lines.LAW))
+        return self.damped or self.by_columns >= 0 or len(self.groups) > 0 or bool(by_speed.any())
 
     def for_kernels(self) -> Any:
         """The tables that kernels take."""
@@ -157,7 +162,14 @@ class Plan:
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat, int(self.by_duals)
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
         acted = self.acted, self.acted_places, self.stiff, self.stiff_places, self.hung
-        return tables, self.used, self.contacts, asked, acted, (self.crossings, self.points, self.coupled, self.crossed)
+        return (
+            tables,
+            self.used,
+            self.contacts,
+            asked,
+            acted,
+            (self.crossings, self.coupled, self.lines, self.spans, self.reached),
+        )
 
 
 class _Graph:
@@ -334,7 +346,7 @@ class _Making:
         #: Bodies and mobilizers whose nodes have a call with a z.
         self._with_z: set[tuple[int, int]] = set()
         self._thermostat = -1
-        self._points: list[tuple[int, ...]] = []
+        self._lines = LineTables(fields, self._graph.common)
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds or not what.pulls_on_all
         #: Bodies that wrenches act on, beside those that elements read.
@@ -376,7 +388,7 @@ class _Making:
         self._pushed.update(one[1] for one in pushed.tolist() if one[0] == BODY and not one[3] and one[2] >= 0)
         of_paths = [b for bodies, _, _ in self._along for b in bodies]
         self._carried.update(of_paths, used.tolist())
-        used = np.union1d(used, of_paths).astype(np.int64)
+        used = np.union1d(used, [*of_paths, *self._lines.read]).astype(np.int64)
         for node in nodes[nodes[:, local.KIND] != REST]:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))
@@ -385,13 +397,13 @@ class _Making:
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
         every = set(range(self._tree.nb)) if by_columns >= 0 else set[int]()
-        points = _table(self._points, 6)
-        ends = [*crossings[:, :2].flat]
-        coupled, crossed = self._acted([*ends, *points[:, two_points.FIRST : two_points.COMMON].flat])[0], self._acted(ends)[0]
+        of_lines = self._lines.tables()
+        coupled = self._acted([*crossings[:, :2].flat, *of_lines[2]])[0]
         acted = *self._acted(every | self._pushed | self._carried), *self._acted(every | self._pushed)
         by_duals = len(nodes) + len(groups) > 0 or by_rest >= 0 or by_columns >= 0 or self._searches
+        by_duals = by_duals or bool((of_lines[0][:, lines.KIND] == lines.LAW).any())
         return Plan(
-            *(nodes, calls, pushed, self._ways, groups, members, crossings, points, coupled, crossed, used),
+            *(nodes, calls, pushed, self._ways, groups, members, crossings, *of_lines, self._lines.size, coupled, used),
             *(np.array(self._contacts, np.int64), self._searches, by_duals, *acted, _table(self._hung, 2), self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
@@ -434,9 +446,9 @@ class _Making:
                 self._hung.append((force.span[0], force.span[2]))
                 self._push(force.reach())
             return
-        if run[0].routine in two_points.KINDS:
+        if run[0].routine in lines.KINDS:
             for force in run:
-                self._take_points(force)
+                self._join(self._lines.add_points(force))
             return
         reaches, has_rest = [self._reach_of(force) for force in run], any(force.reads_z or force.reads_time for force in run)
         if isinstance(run[0], ContactElement):
@@ -492,13 +504,10 @@ class _Making:
         self._with_z = taken
         return True
 
-    def _take_points(self, force: Any) -> None:
-        """A force along a line between two points."""
-        integers, _, numbers, _ = force.span
-        b1, b2 = force.default_integers[:2]
-        self._carried.update((b1, b2))
-        self._pattern.couple_bodies((b1, b2))
-        self._points.append((two_points.KINDS[force.routine], integers, numbers, b1, b2, self._graph.common(b1, b2)))
+    def _join(self, bodies: set[int]) -> None:
+        """Forces along lines join bodies."""
+        self._carried.update(bodies)
+        self._pattern.couple_bodies(bodies)
 
     def _take_constraints(self) -> None:
         """All local, or all by columns."""
@@ -529,8 +538,11 @@ class _Making:
         return found and bool(force.acts_along().is_linear)
 
     def _take_along(self, force: Any, bodies: Sequence[int], mobilizers: Sequence[int]) -> None:
-        key = tuple(sorted(set(bodies))), tuple(sorted(set(mobilizers))), bool(force.acts_along().is_between)
         address = force.along_routine.address(with_tangents=True)
+        if force.acts_along().spans() is not None:
+            self._join(self._lines.add_path(force, address))
+            return
+        key = tuple(sorted(set(bodies))), tuple(sorted(set(mobilizers))), bool(force.acts_along().is_between)
         self._along.setdefault(key, []).extend((force.element, address, force.first_z, force.num_z))
 
     def _groups(self) -> tuple[Table, Table]:

@@ -10,7 +10,7 @@ from ..algebra.scalar import absolute, load, store, zero
 from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
-from . import along, columns, contacts, local, stiffness, sweep
+from . import along, columns, contacts, lines, local, stiffness, sweep
 from .columns import PULLED, REST, find_wrenches
 
 #: What kernels take of a plan, see `plan.Plan.for_kernels`.
@@ -74,7 +74,7 @@ def clear(rows: Any, o: Any) -> None:
 @apart
 def add_parts(
     model: Record, lanes: int, owns: Any, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies:
-    Any, numbers: Any, scratch: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
+    Any, numbers: Any, scratch: Any, L: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """Terms of elements, constraints and motions, of one state after the other.
@@ -85,20 +85,21 @@ def add_parts(
     inboard that has mobilities, or itself, of each mobility its body, and of each equation its row of *E*, or -1,
     with where its columns by u begin, and those by z and time; *scratch*
     units, seeds, wrenches, and what `along` takes, by two names each, and sums of forces; *numbers* S, a, c by q, c by u of
-    each mobility; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what is left.
+    each mobility; *L* what `lines` has measured; *F* wrenches that the sweep carries, of which `add_stiffness` takes back what
+    is left.
     """
     own, own_of_each, first = owns
     for lane in range(lanes):
         for i in range(own.shape[0]):
             own[i] = own_of_each[first + lane, i]
-        _add_parts_of(model, lane, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, F, C, D, T, E, K)
+        _add_parts_of(model, lane, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, L, F, C, D, T, E, K)
 
 
 # fmt: off
 @generic
 def _add_parts_of(
     model: Record, lane: int, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies: Any,
-    numbers: Any, scratch: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
+    numbers: Any, scratch: Any, L: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
     """Those of one state."""
@@ -118,6 +119,8 @@ def _add_parts_of(
         local.fill(model, lane, tables[0], u_dot, asked, dual)
     for at in range(used.shape[0]):
         columns.fill_body(model, lane, used[at], A, asked, dual)
+    if plan[BETWEEN][2].shape[0] > 0:
+        lines.find_laws(lane, dual, plan[BETWEEN][2], plan[BETWEEN][3], L)
     if tables[4].shape[0] > 0:
         along.differentiate(
             model, lane, dual, A, asked, end > 2 * nu, tables[4], tables[5], tables[3], of_tree, N, bodies, numbers, seeding,

@@ -13,7 +13,7 @@ from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import any_not_finite, load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import contacts, couplings, regressor, sweep, thermostats
+from ..derivative import contacts, couplings, lines, regressor, sweep, thermostats
 from ..derivative.by_numbers import differentiate
 from ..derivative.columns import find_bends
 from ..derivative.entry import put_accelerations
@@ -86,14 +86,16 @@ def _find(
     clear(E, o)
     clear(K, o)
     trees = carrier, body_of, (row_of, n, 2 * n)
+    if plan[BETWEEN][3].shape[0] > 0:
+        lines.measure(model, plan[BETWEEN][3], bodies, of_pairs[0])
     if plan[ASKED][7] != 0:
         owns = own, own_of_each, first
-        add_parts(model, 8, owns, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, F, C, D, T, E, K)
+        add_parts(model, 8, owns, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, of_pairs[0], F, C, D, T, E, K)
         add_errors(model, plan[TABLES][:4], trees[2], bodies, speeds, C, E)
     if plan[CONTACTS].shape[0] > 0:
         contacts.add(model, plan[CONTACTS], bodies, speeds, plan[TABLES][3], C, D)
-    if plan[BETWEEN][2].shape[0] > 0:
-        couplings.add(model, C, plan[BETWEEN], plan[TABLES][3], bodies, speeds, carried, speeds, False, of_pairs, F, D)
+    if plan[BETWEEN][1].shape[0] > 0:
+        couplings.add(model, C, plan[BETWEEN], plan[TABLES][3], bodies, speeds, carried[1], of_pairs, F, D, T)
     add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D)
 
 

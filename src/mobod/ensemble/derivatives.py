@@ -22,7 +22,6 @@ from ..derivative.routines import calc_residual
 from ..derivative.seeded_record import SeededRecord, side_by_side
 from ..derivative.settings import Setting, find_each
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
-from ..derivative.two_points import NUMBERS_OF_LINE
 from ..state.state import State
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..tree import realize as _realize
@@ -463,7 +462,7 @@ class Derivatives(OfParts):
         bends = tree.nu if whole.bent.any() else 0
         before = (tree.nu + tree.nq, 1), (tree.nq, 6), (bends, sweeps.NUMBERS_OF_BENDS), (tree.nb, 6)
         blocks = (tree.nu, NUMBERS_OF_STIFFNESS), (whole.num_blocks, NUMBERS_OF_BLOCK)
-        between = (tree.nb, NUMBERS_OF_WRENCHES), (len(whole.parts.plan.points), NUMBERS_OF_LINE)
+        between = (tree.nb, NUMBERS_OF_WRENCHES), (1, whole.parts.plan.num_scratch)
         return *before, *self._scratch_of_sweep(), *blocks, *between, (2 * tree.nu, tree.nu)
 
     def _scratch_of_sweep(self) -> tuple[tuple[int, int], ...]:

@@ -20,8 +20,8 @@ from .pools import number
 #: The requests to a routine.
 FORCES, ENERGY, POWER = 0, 1, 2
 
-#: The requests to the routine of a force along a path, see `along_path`.
-GEOMETRY, RATE, LAW = 0, 1, 2
+#: The requests to the routine of a force along a path, see `along_path` and `along_spans`; the last one is of the first bend.
+GEOMETRY, RATE, LAW, BEND = 0, 1, 2, 3
 
 #: The `kind` of all force elements that are called by address, and of the one that is not.
 BY_ADDRESS, GRAVITY = -1, 1
@@ -136,6 +136,33 @@ def along_path(force: Callable[..., Any], path: Any, ratio: int, head: int) -> R
 
     act.__module__, act.__qualname__ = force.__module__, f"{force.__qualname__}.along.{length.__module__.rpartition('.')[2]}"
     return routine_of_kind(_along, act)
+
+
+def along_spans(force: Callable[..., Any], bend: Callable[..., Any] | None, ratio: int, head: int) -> Routine:
+    """The same of a force along a path whose spans are known, for Duals: its LAW; and from BEND on how spans bend.
+
+    ``bend(model, integers, numbers, asks)`` of the transmission leaves the directions out of the first point and into the
+    second, in Ground, in Ground's wrench, and in that of the next body the length between the points and which span bends, -1
+    for none, see `transmission.base.Span`; None where none does. Tangents are by the places of both, in Ground.
+    """
+
+    @generic
+    def act(model: Any, i: int, x: int, z: int, what: int) -> None:
+        out = model.body_forces
+        if what == LAW:
+            store(out, 0, 0, force(model, i, x, z, load(out, 0, 0), load(out, 0, 1)))
+
+    @generic
+    def act_or_bend(model: Any, i: int, x: int, z: int, what: int) -> None:
+        out = model.body_forces
+        if what == LAW:
+            store(out, 0, 0, force(model, i, x, z, load(out, 0, 0), load(out, 0, 1)))
+        else:
+            bend(model, i + head, x + ratio + 1, what - BEND)  # type: ignore[misc]
+
+    made, of_bends = (act, "") if bend is None else (act_or_bend, f".{bend.__module__.rpartition('.')[2]}")
+    made.__module__, made.__qualname__ = force.__module__, f"{force.__qualname__}.along_spans{of_bends}"
+    return routine_of_kind(_along, made)
 
 
 def _along(act: Any) -> Callable[..., int]:

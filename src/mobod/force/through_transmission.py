@@ -14,7 +14,7 @@ from ..state.state import State
 from ..value import checks
 from .base import Force
 from .pools import number
-from .routines import along_path, by_address
+from .routines import along_path, along_spans, by_address
 from .subsystem import GeneralForceSubsystem
 from .transmission.base import Functions, Transmission, check_transmission
 
@@ -95,6 +95,12 @@ def _along_routine_of(law: Law, path: Functions) -> Routine:
     return along_path(law.force, path, law.ratio, law.head)
 
 
+@cache
+def _along_spans_of(law: Law, bend: Any) -> Routine:
+    """The same for derivatives along paths that are made of spans."""
+    return along_spans(law.force, bend, law.ratio, law.head)
+
+
 class AlongTransmission(Force):
     """A force along a transmission: an element's integers and numbers end with the transmission's, its ratio first.
 
@@ -129,7 +135,9 @@ class AlongTransmission(Force):
     @property
     def along_routine(self) -> Routine:  # type: ignore[override]
         """Its routine for derivatives along its transmission."""
-        return _along_routine_of(self.law(), self._transmission.FUNCTIONS)
+        if self._transmission.spans() is None:
+            return _along_routine_of(self.law(), self._transmission.FUNCTIONS)
+        return _along_spans_of(self.law(), self._transmission.BEND)
 
     def law(self) -> Law:
         """The law that it follows."""

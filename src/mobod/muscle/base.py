@@ -33,7 +33,7 @@ from ..decoration.rubber_band_line import Line
 from ..errors import ConvergenceError, ModelError
 from ..force.base import Force
 from ..force.pools import number
-from ..force.routines import along_path, by_address
+from ..force.routines import along_path, along_spans, by_address
 from ..force.transmission.base import Transmission, check_transmission
 from ..function import Function
 from ..mobilizer.base import MobilizedBody
@@ -225,7 +225,9 @@ class Muscle(Force):
     @property
     def along_routine(self) -> Routine:  # type: ignore[override]
         """Its routine for derivatives along its path."""
-        return _along_routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
+        if self._path.spans() is None:
+            return _along_routine_of(self.FUNCTIONS, self._path.FUNCTIONS)
+        return _along_spans_of(self.FUNCTIONS, self._path.BEND)
 
     @property
     def num_z(self) -> int:  # type: ignore[override]
@@ -727,3 +729,9 @@ def _routine_of(functions: Functions, path: Any, listed: Any) -> Routine:
 def _along_routine_of(functions: Functions, path: Any) -> Routine:
     """The same for derivatives."""
     return along_path(_law_of(functions), path, functions.num_numbers, HEAD)
+
+
+@cache
+def _along_spans_of(functions: Functions, bend: Any) -> Routine:
+    """The same for derivatives along paths that are made of spans."""
+    return along_spans(_law_of(functions), bend, functions.num_numbers, HEAD)

@@ -22,7 +22,7 @@ from ._stops import ALONG, BODY, COLUMN, HEAD, LENGTH, NEXT, OF_POINT, OVER, PLA
 def go_once(model: Any, f: int, x: int) -> None:
     """The stops of path f, whose points and surface, the numbers of which are at x, are placed."""
     n, rows = model.function_integers[model.function_first_integer[f]], model.function_value
-    best, touch, leave, length = _walk(model, f, x)
+    best, _, touch, leave, length = walk(model, f, x, *range_of(model, f))
     k, on = zero(best), best >= 0.0
     for stop in range(n):
         after = k + (stop + 1 if stop + 1 < n else NOWHERE)
@@ -39,8 +39,21 @@ def go_once(model: Any, f: int, x: int) -> None:
 
 
 @generic
-def _walk(model: Any, f: int, x: int) -> Any:
-    """Behind which point the path bends, below 0 where it does not; from where to where, and how far over the surface."""
+def range_of(model: Any, f: int) -> Any:
+    """The first and the last point between which the path may bend; the same where it may not."""
+    i = model.function_first_integer[f]
+    n = model.function_integers[i]
+    j = i + HEAD + OF_POINT * n
+    first, last = model.function_integers[j + 5], min(n - 1, model.function_integers[j + 6])
+    return first, last if model.function_integers[j + 8] != 0 else first
+
+
+@generic
+def walk(model: Any, f: int, x: int, first: int, last: int) -> Any:
+    """Behind which point the path bends, below 0 where it does not, how much longer it is then; from where to where over what.
+
+    *first* and *last* are the points between which it is looked at. What is over the surface is a length.
+    """
     i = model.function_first_integer[f]
     n = model.function_integers[i]
     j = i + HEAD + OF_POINT * n
@@ -49,8 +62,7 @@ def _walk(model: Any, f: int, x: int) -> Any:
     none = zero(bare(o)) + NOWHERE
     nothing = o, o, o
     best, least, touch, leave, length = none, o + FAR, nothing, nothing, o
-    first, last = model.function_integers[j + 5], min(n - 1, model.function_integers[j + 6])
-    if model.function_integers[j + 8] != 0 and first < last:
+    if first < last:
         walking = none < 0.0
         a = seen_from(R, p, get3(model, row(first) + PLACE))
         for k in range(first, last):
@@ -75,7 +87,7 @@ def _walk(model: Any, f: int, x: int) -> Any:
                 touch, leave, length = pick3(better, start, touch), pick3(better, end, leave), where(better, along, length)
                 walking = both(walking, no(both(goes, found == MANDATORY)))
             a = b
-    return best, touch, leave, length
+    return best, least, touch, leave, length
 
 
 @generic

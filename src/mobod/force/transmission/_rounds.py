@@ -81,7 +81,7 @@ def number_of_rows(n: int, m: int) -> int:
 @generic
 def wind(model: Any, f: int) -> None:
     """The stops of path f."""
-    _place(model, f)
+    place(model, f)
     _go(model, f)
 
 
@@ -128,13 +128,13 @@ def take_lane(model: Any, f: int, rows: Any, lane: int) -> None:
 
 
 @generic
-def _placed_at(n: int, m: int, w: int) -> int:
+def placed_at(n: int, m: int, w: int) -> int:
     """The first of the numbers of a surface that is placed."""
     return row(n + 2 * m) + MAIL + OF_PLACED * w
 
 
 @generic
-def _place(model: Any, f: int) -> None:
+def place(model: Any, f: int) -> None:
     """The places of all points and surfaces, and the bodies of all stops."""
     place_points(model, f)
     i, rows = model.function_first_integer[f], model.function_value
@@ -142,7 +142,7 @@ def _place(model: Any, f: int) -> None:
     for stop in range(n + 2 * m):
         store(rows, row(stop) + BODY, 0, 1.0 * body_of(model, f, stop))
     for w in range(m):
-        j, at = i + HEAD + OF_POINT * n + OF_SURFACE * w, _placed_at(n, m, w)
+        j, at = i + HEAD + OF_POINT * n + OF_SURFACE * w, placed_at(n, m, w)
         x, (R, p) = model.function_first_number[f] + model.function_integers[j + 9], _frame_in_ground(model, f, j)
         put3(model, at, (R[0], R[1], R[2]))
         put3(model, at + 3, (R[3], R[4], R[5]))
@@ -163,7 +163,7 @@ def _place_beside(model: Any, f: int, beside: Any, lane: int) -> None:
     for stop in range(n + 2 * m):
         store_lane(rows, row(stop) + BODY, 0, lane, 1.0 * body_of(model, f, stop))
     for w in range(m):
-        j, at = i + HEAD + OF_POINT * n + OF_SURFACE * w, _placed_at(n, m, w)
+        j, at = i + HEAD + OF_POINT * n + OF_SURFACE * w, placed_at(n, m, w)
         x, (R, p) = model.function_first_number[f] + model.function_integers[j + 9], _frame_in_ground(model, f, j)
         put3_of_lane(beside, at, lane, (R[0], R[1], R[2]))
         put3_of_lane(beside, at + 3, lane, (R[3], R[4], R[5]))
@@ -182,7 +182,7 @@ def _follow(beside: Any, f: int, lane: int) -> None:
         if stop < n:
             store_lane(rows, row(stop) + THERE, 0, lane, load_lane(rows, row(stop) + THERE, 0, lane - 1))
             put3_of_lane(beside, row(stop) + PLACE, lane, get3_of_lane(beside, row(stop) + PLACE, lane - 1))
-    for at in range(_placed_at(n, m, 0), _placed_at(n, m, m)):
+    for at in range(placed_at(n, m, 0), placed_at(n, m, m)):
         store_lane(rows, at, 0, lane, load_lane(rows, at, 0, lane - 1))
 
 
@@ -192,7 +192,7 @@ def _go(model: Any, f: int) -> None:
     i = model.function_first_integer[f]
     n, m, comes_and_goes = model.function_integers[i], model.function_integers[i + 1], model.function_integers[i + 2]
     if m == 1 and comes_and_goes != 1:
-        go_once(model, f, _placed_at(n, m, 0))
+        go_once(model, f, placed_at(n, m, 0))
     else:
         start, there = _begin(model, f, n, m)
         if in_any(there):
@@ -342,7 +342,7 @@ def _offer(model: Any, f: int, turn: int, w: int, turns: Any, k: Any) -> Any:
     if model.function_integers[j + 8] != 0:
         begin, end, some = _range(model, j, n, k)
         ended = no(some)
-        contact, best, touch, leave, over = _walk(model, f, j, _placed_at(n, m, w), begin, end, both(turns, some))
+        contact, best, touch, leave, over = _walk(model, f, j, placed_at(n, m, w), begin, end, both(turns, some))
         changed = _put_on(model, n, w, best, touch, leave, over, changed)
     return contact, ended, changed
 

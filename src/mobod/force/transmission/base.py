@@ -17,11 +17,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ...algebra.arrays import Array
+from ...algebra.memory import load3, store3
+from ...algebra.scalar import store, store_tangent
+from ...compiling import generic
 from ...decoration.rubber_band_line import Line
 from ...errors import ModelWarning, TopologyError
 from ...function.routines import Use
@@ -41,6 +44,33 @@ Functions = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
 MOST_TOLD = 3
 
 
+class Span(NamedTuple):
+    """Part of a path from a point to the next, both fixed to bodies, straight or over a surface, for derivatives.
+
+    Attributes
+    ----------
+    bodies : tuple of int
+        Those of both points, and of the surface that it may bend over, or -1.
+    stations : tuple of int
+        Places of the points' first numbers, among the transmission's behind its ratio, or those of its first function.
+    weight : int
+        Place of what its length is multiplied by among the transmission's numbers, or -1 for 1.
+    asks : int
+        What its kind's ``BEND`` is asked for, -1 for nothing: the spans up to the next that asks share the answer.
+    which : int
+        Its number among those of which the answer says which bends.
+    reads : tuple of int
+        Other bodies that the answer depends on, but not with a slope.
+    """
+
+    bodies: tuple[int, int, int]
+    stations: tuple[int, int]
+    weight: int = -1
+    asks: int = -1
+    which: int = 0
+    reads: tuple[int, ...] = ()
+
+
 class Transmission(Sealed):
     """Transmission of a force that depends on one length. Base class of every kind in `mobod.force.transmission`.
 
@@ -53,11 +83,13 @@ class Transmission(Sealed):
     """
 
     INNER = frozenset(
-        "FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers is_between is_linear listed "
-        "may_jump numbers reach serve used_functions user why_not_finite".split()
+        "BEND FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers is_between is_linear "
+        "listed may_jump numbers reach serve spans used_functions user why_not_finite".split()
     )
 
     FUNCTIONS: ClassVar[Functions]
+    #: How spans bend, see `routines.along_spans`; None where none do.
+    BEND: ClassVar[Callable[..., Any] | None] = None
     integers: list[int]
     numbers: list[float]
     #: The functions that it evaluates, its forces' first.
@@ -89,6 +121,10 @@ class Transmission(Sealed):
 
     def reach(self) -> tuple[list[int], list[int]] | None:
         """The bodies that it goes along, and those of whose mobilizers it takes coordinates; None where it may be any."""
+        return None
+
+    def spans(self) -> list[Span] | None:
+        """Its spans, if it is made of such, and its forces act along them; None where its kind does not say so."""
         return None
 
     def calc_length(self, state: State) -> float:
@@ -205,6 +241,26 @@ class _OwnNumbers:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._record, name)
+
+
+@generic
+def seeded(model: Any, p: Any, first: int) -> Any:
+    """A point as Duals, whose tangents are by its own places from *first* on; for `Transmission.BEND`."""
+    rows = model.body_forces
+    store3(rows, 0, 0, p)
+    for c in range(3):
+        store_tangent(rows, 0, c, first + c, 1.0)
+    return load3(rows, 0, 0)
+
+
+@generic
+def put_bend(model: Any, out_of: Any, into: Any, length: Any, which: Any) -> None:
+    """Leave the answer of a `Transmission.BEND`."""
+    rows = model.body_forces
+    store3(rows, 0, 0, out_of)
+    store3(rows, 0, 3, into)
+    store(rows, 1, 0, length)
+    store(rows, 1, 1, which)
 
 
 def coupling(forces: GeneralForceSubsystem, state: State, place: int) -> Array:

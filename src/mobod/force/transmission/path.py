@@ -20,9 +20,10 @@ import numpy as np
 from ...algebra import mat33, vec3
 from ...algebra.arrays import Array
 from ...algebra.beside import address_of
+from ...algebra.masks import both, pick3
 from ...algebra.memory import add_spatial, load3, load9, load_spatial, store3
 from ...algebra.record import attach, call_routine
-from ...algebra.scalar import load, store, store_lane, zero
+from ...algebra.scalar import bare, load, store, store_lane, where, zero
 from ...compiling import compiled, generic
 from ...decoration.rubber_band_line import End, Line
 from ...errors import ModelError
@@ -34,12 +35,13 @@ from ...value.stage import Stage
 from .. import one_coordinate
 from ..base import Force, body_index, mobility
 from ..subsystem import GeneralForceSubsystem
-from ._bends import bend, geodesic
+from ._bends import bend as bend_in_lines, geodesic
 from ._course import Course, TautCourse, WrappingCourse
 from ._geodesic import form_of, gradient
 from ._geodesics import first_of_taut
-from ._rounds import MOST_BESIDE, PATH, number_of_rows, take_lane
-from ._segments import CAPSULE, NOWHERE
+from ._over_once import range_of, walk
+from ._rounds import MOST_BESIDE, PATH, number_of_rows, place, placed_at, take_lane
+from ._segments import CAPSULE, FAR, NOWHERE, straight
 from ._stops import (
     ALONG,
     AS_OPENSIM,
@@ -69,10 +71,12 @@ from ._stops import (
     is_pulled,
     jet_of,
     place_points,
+    placed,
+    put3,
     row,
 )
 from ._taut import CURVED, MOST, RESIDUAL, TOUCHED, WIDE
-from .base import Transmission
+from .base import Span, Transmission, put_bend, seeded
 from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
 
 #: Rows of a list of pulls. A stop takes four at most, and has more numbers; so has a function of coordinates.
@@ -321,6 +325,36 @@ def length_beside(model: Any, i: int, rows: Any, lane: int) -> Any:
     return load(model.function_value, LENGTH, 0)
 
 
+@generic
+def bends(model: Any, f: int) -> Any:
+    """1 where a path over one surface bends, else 0."""
+    call_routine(model.function_routine[f], model, f, 0)
+    return bare(load(model.function_value, row(model.function_integers[model.function_first_integer[f]]) + THERE, 0))
+
+
+@generic
+def bend(model: Any, i: int, x: int, asks: int) -> None:
+    """Behind which point a path over one surface bends, and how, see `routines.along_spans`."""
+    f = model.force_integers[i]
+    at = placed_at(model.function_integers[model.function_first_integer[f]], 1, 0)
+    place(model, f)
+    first, last = range_of(model, f)
+    o = zero(load(model.function_value, at, 0))
+    best, least, length, out_of, into = zero(bare(o)) + NOWHERE, o + FAR, o, (o, o, o), (o, o, o)
+    for k in range(first, last):
+        for end in range(2):
+            put3(model, row(k + end) + PLACE, seeded(model, get3(model, row(k + end) + PLACE), 3 * end))
+        behind, longer, touch, leave, over = walk(model, f, at, k, k + 1)
+        better = both(behind >= 0.0, longer < least)
+        to, d = straight(get3(model, row(k) + PLACE), touch)
+        back, e = straight(leave, get3(model, row(k + 1) + PLACE))
+        best, least, length = where(better, behind, best), where(better, longer, least), where(better, to + over + back, length)
+        out_of, into = pick3(better, d, out_of), pick3(better, e, into)
+        for end in range(2):
+            put3(model, row(k + end) + PLACE, placed(model, f, k + end)[0])
+    put_bend(model, out_of, into, length, best)
+
+
 class Listed(NamedTuple):
     """Functions by which many paths of one state of float64 act together."""
 
@@ -351,6 +385,7 @@ class AlongCourse(Transmission):
     """Transmission along a course: see `_course`. The force that acts along it has it as its first function."""
 
     FUNCTIONS = (length, speed, apply)
+    BEND = staticmethod(bend)
     is_linear = True
 
     def listed(self) -> Listed | None:
@@ -454,8 +489,8 @@ class Path(AlongCourse):
         head, moving = HEAD + OF_POINT * len(places) + OF_SURFACE * len(taken), []
         for n, ((b, kind, own, coordinates, functions), point) in enumerate(zip(places, points, strict=True)):
             integers += [b, kind, len(numbers), head + len(further)]
-            for k, place in enumerate(coordinates):
-                further += place
+            for k, mobility_of in enumerate(coordinates):
+                further += mobility_of
                 if functions:
                     moving.append((functions[k], [0]))
                     further += [len(moving), len(numbers) + OF_FRAME + 2 * k, int(point.as_opensim)]
@@ -495,6 +530,23 @@ class Path(AlongCourse):
         self.is_between = self._is_taut or len(taken) < 2  # over several surfaces OpenSim's rate depends on how all turn
         self.may_jump = bool(taken) or comes_and_goes or bool(np.isfinite(self._ends).any())
         self.used_functions = [(course, [0] * course.get_argument_size()), *moving]
+
+    def spans(self) -> list[Span] | None:
+        """From each point to the next, where all of them are fixed, and over one surface at most, by OpenSim's rules."""
+        course = self.used_functions[0][0]
+        integers = course.pack()[0]
+        n, m, what = integers[:3]
+        if type(self).FUNCTIONS is not Path.FUNCTIONS or self._is_taut or what != 0 or m > 1:
+            return None
+        points = [integers[HEAD + OF_POINT * k : HEAD + OF_POINT * (k + 1)] for k in range(n)]
+        found = [Span((one[0], other[0], -1), (one[2], other[2])) for one, other in pairwise(points)]
+        if m == 1 and integers[HEAD + OF_POINT * n + 8] != 0:
+            first, last = self.ranges[0]
+            for k in range(first, last):
+                (one, other, _), places = found[k].bodies, found[k].stations
+                surface = integers[HEAD + OF_POINT * n + 1]
+                found[k] = Span((one, other, surface), places, asks=0 if k == first else -1, which=k)
+        return found
 
     def reach(self) -> tuple[list[int], list[int]]:
         """Bodies of points and surfaces; of coordinates."""
@@ -627,7 +679,7 @@ class Path(AlongCourse):
                     way = -numbers[row(stop) + PULL : row(stop) + PULL + 3] @ R
                     found += list(geodesic(kind, own[12:], ends[1], way, over) @ R.T + p)
                 else:
-                    found += list(bend(kind, own[12:], ends, over) @ R.T + p)
+                    found += list(bend_in_lines(kind, own[12:], ends, over) @ R.T + p)
         return np.array(found).reshape(-1, 3)
 
     def find_bends(self, state: State) -> list[tuple[int, int, Array]]:

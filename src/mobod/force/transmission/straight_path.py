@@ -24,7 +24,7 @@ from ...value import checks
 from ..base import body_index
 from ..pools import number, numbers3
 from ..subsystem import GeneralForceSubsystem
-from .base import Transmission
+from .base import Span, Transmission
 
 #: Integers and numbers of a segment: two bodies; two stations, and one over the divisor.
 INTEGERS, NUMBERS = 2, 7
@@ -142,6 +142,13 @@ class StraightPath(Transmission):
 
     def reach(self) -> tuple[list[int], list[int]]:
         return self.integers[1:], []
+
+    def spans(self) -> list[Span] | None:
+        """Its segments."""
+        if type(self).FUNCTIONS is not StraightPath.FUNCTIONS:
+            return None
+        places, bodies = [NUMBERS * k for k in range(self.integers[0])], self.integers[1:]
+        return [Span((*bodies[2 * k : 2 * k + 2], -1), (x, x + 3), x + 6) for k, x in enumerate(places)]
 
     def calc_lines(self, state: State) -> list[Line]:
         """Its segments."""

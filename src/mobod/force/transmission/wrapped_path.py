@@ -30,7 +30,7 @@ from ..base import body_index
 from ..pools import number, numbers3, numbers9
 from ..subsystem import GeneralForceSubsystem
 from ._wrapping import inside, norm, outside
-from .base import Transmission, placed
+from .base import Span, Transmission, placed, put_bend, seeded
 
 #: What a span bends around.
 NOTHING, SPHERE, CYLINDER = 0, 1, 2
@@ -195,6 +195,19 @@ def apply(model: Any, i: int, x: int, f: Any) -> None:
             push_point(model, b, vec3.sub(t2, o), -on, d2)
 
 
+@generic
+def bend(model: Any, i: int, x: int, k: int) -> None:
+    """The bend of span k, see `routines.along_spans`."""
+    j, n = i + 1 + INTEGERS * k, x + NUMBERS * k
+    p1 = seeded(model, station(model, model.force_integers[j], n)[1], 0)
+    p2 = seeded(model, station(model, model.force_integers[j + 1], n + 3)[1], 3)
+    flag, t1, t2, arc = touching(model, j, n, p1, p2)
+    first, last = vec3.sub(t1, p1), vec3.sub(p2, t2)
+    d1, d2 = unit(first), unit(last)
+    which = where(flag > 0.5, one(flag) * k, -one(flag))
+    put_bend(model, d1, d2, vec3.dot(d1, first) + arc + vec3.dot(d2, last), which)
+
+
 @dataclass(frozen=True)
 class Wrap:
     """A sphere, or an endless cylinder about the z axis of its frame, that a path bends around.
@@ -248,6 +261,7 @@ class WrappedPath(Transmission):
     """
 
     FUNCTIONS = (length, speed, apply)
+    BEND = staticmethod(bend)
     is_linear = True
     is_between = True
     may_jump = True
@@ -270,6 +284,21 @@ class WrappedPath(Transmission):
         spans = [self.integers[1 + INTEGERS * k : 1 + INTEGERS * (k + 1)] for k in range(self.integers[0])]
         around = [span[3] for span in spans if span[2] != NOTHING]
         return [*(b for span in spans for b in span[:2]), *around], []
+
+    def spans(self) -> list[Span] | None:
+        """Its spans, of which each bends by itself."""
+        if type(self).FUNCTIONS is not WrappedPath.FUNCTIONS:
+            return None
+        found: list[Span] = []
+        for k in range(self.integers[0]):
+            first, second, kind, surface, side, of_side = self.integers[1 + INTEGERS * k :][:INTEGERS]
+            x = NUMBERS * k
+            if kind == NOTHING:
+                found.append(Span((first, second, -1), (x, x + 3), x + 6))
+            else:
+                reads = () if side == NO_SIDE else (of_side,)
+                found.append(Span((first, second, surface), (x, x + 3), x + 6, k, k, reads))
+        return found
 
     def calc_lines(self, state: State) -> list[Line]:
         """Its spans: each from point to point, or to the surface, around it, and on."""
