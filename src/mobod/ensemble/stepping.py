@@ -167,7 +167,8 @@ class Stepping(Gradients):
                 plan.onward[departed] = onward
                 waiting = np.array([lanes.sets.of(i) is not None for i in departed.tolist()])
                 status[departed[waiting]], departed = layout.WAITS, departed[~waiting]
-        while called is not None and (status == layout.WAITS).any():
+        # `any` takes 2 us, as ten states do, and hardly ever one waits
+        while called is not None and np.count_nonzero(status) and (status == layout.WAITS).any():
             for runs, which in lanes.sets.sorted(np.flatnonzero(status == layout.WAITS).tolist()):
                 own = _Stepping(runs, len(which), self._variables, task.forces, plan, called, task.ends, which)
                 self._helpers.share(own, threads)
