@@ -243,6 +243,28 @@ def test_a_block_jams_in_a_guide_without_play_if_and_only_if_friction_is_enough(
         assert forces == pytest.approx([0.0, force * r / length, force * r / length, 0.0], abs=1e-6) and min(forces) >= 0.0
 
 
+def test_a_plate_in_a_corner_is_torn_away_below_and_turns_about_its_upper_edge():
+    """Friction above and the floor below share its weight in any way, until it has turned by ever so little."""
+    half_width, half_height, pull = 0.05, 0.5, 50.0
+    ends = []
+    for pinned in (True, False):
+        system, matter = empty((0.0, -G, 0.0))
+        k = (half_width**2 + half_height**2) / 3.0
+        edge, lower = (-half_width, half_height, 0.0), (0.0, -half_height, 0.0)
+        if pinned:
+            plate = mb.mobilizer.Pin(matter.ground, solid(1.0, (k, k, k)), X_PF=mb.Transform(edge), X_BM=mb.Transform(edge))
+        else:
+            plate = mb.mobilizer.Planar(matter.ground, solid(1.0, (k, k, k)))
+            for normal, offset, side in (((1, 0, 0), -half_width, edge), ((0, 1, 0), -half_height, (0, 0, 0))):
+                for x in (-1, 1):
+                    corner = (-half_width, x * half_height, 0.0) if side is edge else (x * half_width, -half_height, 0.0)
+                    mb.contact.PointPlane(matter.ground, normal, offset, plate, corner, static_friction=1.0)
+        mb.force.ConstantForce(system.forces, plate, lower, (pull, 0, 0))
+        end, _ = run(system, system.realize_topology(), 0.01)
+        ends.append(end.u[0])
+    assert ends[1] == pytest.approx(ends[0], rel=1e-6)
+
+
 def test_beyond_it_the_paradox_is_explained():
     system, state, _ = rod(np.arctan(2.0), 1.34, -1.0)
     with pytest.raises(mb.ModelError, match="tip"):

@@ -51,6 +51,9 @@ _CREEP = 1e-4
 _UNSURE = 10.0
 #: Accelerations are kept where what is left of them is no more than that part of those without contact.
 _HELD = 1e-7
+#: How far ahead, in parts of coordinates' weights, it is seen whether what is redundant stays so; and the least part of the
+#: largest eigenvalue by which it is not.
+_AHEAD, _REDUNDANT = 1e-4, 1e-10
 #: So many events for each contact, and two more, within that part of the time scale have no end.
 _MOST_EVENTS, _SHORT = 50, 0.1
 
@@ -181,7 +184,7 @@ class ContactEvents(EventHandler):
         self._system.realize(bare)
         rows = constraints_of(bare, closed)
         problem = Problem(bare, rows._replace(friction=np.array([one.get_static_friction() for one in closed])))
-        if np.linalg.matrix_rank(problem.W, hermitian=True, tol=1e-10 * float(problem.W.diagonal().max())) == len(problem.W):
+        if _rank(problem.W) == len(problem.W):
             return False
         a = self._second_rates(bare, closed, problem)
         try:
@@ -368,6 +371,15 @@ class ContactEvents(EventHandler):
             slides = [float(np.abs(after[k + 1 : end]).sum()) for k, end in zip(rows.starts, rows.starts[1:], strict=False)]
             failed = slips_little & ~slipping & (pressed > least) & (np.array(slides) > _UNSURE * problem.residual)
             slipping = slipping | failed
+        holds = np.ones(len(problem.J), bool)
+        for first, end, press, slide in zip(rows.starts, rows.starts[1:], pressed > least, slides, strict=False):
+            holds[first], holds[first + 1 : end] = press, press and slide <= _UNSURE * problem.residual
+        ahead = self._leave_singular(state, contacts, problem, gamma, holds)
+        if ahead is not None:
+            there = constraints_of(ahead, contacts)
+            problem, coefficients, gamma, after = self._solve(ahead, contacts, there, slips, slipping, no_rate, space)
+            space, pressed = problem.space, gamma[problem.normals]
+            least = 1e-9 * max(float(pressed.max()), 1e-300)
         for k, one in enumerate(contacts):
             first, end = int(rows.starts[k]), int(rows.starts[k + 1])
             if not pressed[k] > least:
@@ -384,6 +396,29 @@ class ContactEvents(EventHandler):
             else:
                 one.enable_sliding(state, slip, impulse=False)
         return bool((~slipping & (speeds > no_rate)).any())
+
+    def _leave_singular(
+        self, state: State, contacts: list[UnilateralContact], problem: Problem, gamma: Array, holds: Any
+    ) -> State | None:
+        """A state a little further on, where more of the rows that hold are independent; None if no more are.
+
+        Of a box in a corner that tips about its upper edge, say, friction there and the lower edge's normal force can share the
+        weight in any way, until it has turned: then the lower edge is lifted, or the upper one slides. *holds* says of rows
+        which hold.
+        """
+        rank, nu = _rank(problem.W[np.ix_(holds, holds)]), state.tree.nu
+        if rank == holds.sum():
+            return None
+        u = state.u_values[:nu] + state.u_dot[:nu] + problem.MinvJT @ gamma
+        size = float(np.abs(u * state.u_weights[:nu]).max(initial=0.0))
+        if not size > 0.0:
+            return None
+        ahead, q = state.copy(), state.q.copy()
+        q[: state.tree.nq] += self._system.get_matter_subsystem().multiply_by_n(state, False, _AHEAD / size * u)
+        ahead.q = q
+        self._system.realize(ahead)
+        W = Problem(ahead, constraints_of(ahead, contacts)).W
+        return ahead if len(W) == len(holds) and _rank(W[np.ix_(holds, holds)]) > rank else None
 
     def _solve(
         self,
@@ -431,6 +466,10 @@ class ContactEvents(EventHandler):
             along = W[n, n + 1 : n + 3] @ slips[k] / np.hypot(*slips[k])
             if W[n, n] - coefficients[k] * along <= 1e-9 * W[n, n]:
                 raise ModelError(paradox([contacts[k]], coefficients[k : k + 1], state))
+
+
+def _rank(W: Array) -> int:
+    return int(np.linalg.matrix_rank(W, hermitian=True, tol=_REDUNDANT * float(W.diagonal().max(initial=0.0))))
 
 
 def _mode(contact: UnilateralContact, state: State) -> str:
