@@ -28,6 +28,7 @@ from ..state.state import State
 from ..value import Rotation
 from ..value.checks import all_known, not_negative, number, suggest
 from ..value.progress import shown
+from ..value.rotation import matrix_of_quaternion
 from ..value.stage import Stage
 from .motion import Motion
 
@@ -534,13 +535,8 @@ def clamped(model: Model) -> list[tuple[Any, int, float, float]]:
 
 def _rotations(quaternions: Array) -> Array:
     """Matrices of quaternions (w, x, y, z), of any length but zero; gaps stay gaps."""
-    w, x, y, z = (quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)).T
-    rows = (
-        (w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)),
-        (2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)),
-        (2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z),
-    )
-    return np.moveaxis(np.array(rows), 2, 0)
+    unit = quaternions / np.linalg.norm(quaternions, axis=1, keepdims=True)
+    return np.moveaxis(matrix_of_quaternion(*unit.T), 2, 0)
 
 
 def _few(names: Any) -> str:

@@ -133,8 +133,7 @@ def say_deep(deep: list[tuple[str, str, float]]) -> str:
 
 def _contacts_of(system: Any) -> Any:
     """The subsystem of contacts, of a room above this one; None where there is none."""
-    parts = (system.get_subsystem(i) for i in range(system.get_num_subsystems()))
-    return next((one for one in parts if hasattr(type(one), "get_contacts")), None)
+    return next((one for one in system.subsystems if hasattr(type(one), "get_contacts")), None)
 
 
 def _half_lengths(placed: Any) -> tuple[float, float]:

@@ -2,8 +2,8 @@
 
 `formats` says which reader a file is for; each format has a folder, and all make a `Model`. XML is read safely by
 `xml_element`. A URDF file passes through steps that can each be used by themselves: `urdf.reader` checks every number
-(`urdf.document` is what it makes); `urdf.tree`, `urdf.mass` and `urdf.massless` check what the parts make together;
-`urdf.load` builds the system. SDF files likewise: `sdf.reader`, `sdf.document`, `sdf.frames`, `sdf.graph`, `sdf.load`.
+(`urdf.document` is what it makes), `urdf.describe` makes links and joints of it, and `mechanism.build` a system of these. SDF
+files likewise: `sdf.reader`, `sdf.document`, `sdf.frames`, `sdf.describe`.
 """
 
 from importlib import import_module

@@ -11,11 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..algebra.arrays import Array
 from ..decoration.geometry import COLORS, Point, Sphere
-from ..force.gravity import Gravity
-from ..force.subsystem import GeneralForceSubsystem
-from ..force.uniform_gravity import UniformGravity
+from ..force.contact.force_plate import find_up
 from ..state.state import State
-from ..system.matter import SimbodyMatterSubsystem
 from ..system.system import MultibodySystem
 from ..value.stage import Stage
 from .normals import calc_corner_normals
@@ -131,10 +128,10 @@ class Mechanism:
     def of(cls, system: MultibodySystem, state: State, detail: float = 1.0) -> Mechanism:
         """Make the shapes of a system at a state, which is realized to `Stage.POSITION` if it is not yet."""
         X_GB = find_body_transforms(system, state)
-        sticks = find_matter(system).get_show_default_geometry()
+        sticks = system.get_matter_subsystem().get_show_default_geometry()
         links = _read_links(system, state)
         ties = _read_constraints(system, state, links)
-        return cls(links, X_GB, find_up(system, state), sticks, ties, detail)
+        return cls(links, X_GB, find_up(system, state, (0.0, 1.0, 0.0)), sticks, ties, detail)
 
     def find_corners(self) -> tuple[Array, Array, Array, NDArray[np.intp]]:
         """Find the corners of all triangles, each three after another, in the frames of their bodies.
@@ -228,39 +225,15 @@ class Mechanism:
         return body, points[farthest]
 
 
-def find_matter(system: MultibodySystem) -> SimbodyMatterSubsystem:
-    """Find the matter of a system."""
-    return system.get_matter_subsystem()
-
-
 def find_body_transforms(system: MultibodySystem, state: State) -> Array:
     """Find the poses of all bodies in Ground, (nb, 4, 4), realizing the state to `Stage.POSITION` first."""
     system.realize(state, Stage.POSITION)
-    return np.array([np.asarray(body.get_body_transform(state)) for body in find_matter(system).bodies])
-
-
-def find_up(system: MultibodySystem, state: State) -> Array:
-    """Find the direction against gravity; y, as in Simbody, if there is none."""
-    total = np.zeros(3)
-    for gravity in find_gravities(system):
-        if not gravity.is_disabled(state):
-            total += gravity.get_gravity_vector(state)
-    norm = float(np.linalg.norm(total))
-    return -total / norm if norm > 0.0 else np.array([0.0, 1.0, 0.0])
-
-
-def find_gravities(system: MultibodySystem) -> list[Gravity | UniformGravity]:
-    """Find the system's `force.Gravity` and `force.UniformGravity` elements."""
-    parts = [system.get_subsystem(i) for i in range(system.get_num_subsystems())]
-    found = [
-        part.get_force(i) for part in parts if isinstance(part, GeneralForceSubsystem) for i in range(part.get_num_forces())
-    ]
-    return [force for force in found if isinstance(force, (Gravity, UniformGravity))]
+    return np.array([np.asarray(body.get_body_transform(state)) for body in system.get_matter_subsystem().bodies])
 
 
 def _read_links(system: MultibodySystem, state: State) -> list[Link]:
     links = []
-    bodies = list(find_matter(system).bodies)
+    bodies = list(system.get_matter_subsystem().bodies)
     for mobod in bodies:
         decorations = [(geometry, np.asarray(X)) for geometry, X in mobod.get_body().decorations]
         if mobod.is_ground():  # its frames F and M are its own
@@ -297,7 +270,7 @@ def _read_constraints(system: MultibodySystem, state: State, links: Sequence[Lin
     line to another body. A line, a plane or a frame alone tells of no point.
     """
     ties: list[Segment] = []
-    matter = find_matter(system)
+    matter = system.get_matter_subsystem()
     for i in range(matter.get_num_constraints()):
         constraint = matter.get_constraint(i)
         if constraint.is_disabled(state):

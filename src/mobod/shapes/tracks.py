@@ -17,7 +17,6 @@ from ..force.transmission import Path, WrappedPath
 from ..force.transmission_spring import TransmissionSpring
 from ..muscle import Muscle
 from ..value.stage import Stage
-from .mechanism import find_matter
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -95,7 +94,7 @@ class Track:
 
 def find_tracks(system: MultibodySystem, states: Iterable[State]) -> list[Track]:
     """Find the lines of a system's forces, and those added to its matter, at states, which are realized to POSITION."""
-    matter = find_matter(system)
+    matter = system.get_matter_subsystem()
     forces = [one for one in system.all_forces() if type(one).calc_lines is not Force.calc_lines]
     sources = [_Source(_kind_of(one), _lines_of(one), _moves(one)) for one in forces if not isinstance(one, Muscle)]
     sources += [one for muscle in forces if isinstance(muscle, Muscle) for one in _of_levels(muscle)]

@@ -8,7 +8,7 @@ Conventions: quaternions are (w, x, y, z); body-fixed xyz angles give R = Rx(q0)
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Self, overload
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,17 @@ GIMBAL_LOCK = 16 * np.finfo(np.float64).eps
 
 PARALLEL = 1e-10
 """Sine of the angle between two directions below which their plane is all rounding."""
+
+
+def matrix_of_quaternion(w: Any, x: Any, y: Any, z: Any) -> Array:
+    """The matrix ``(3, 3)`` of a unit quaternion; of arrays of numbers, ``(3, 3, ...)``."""
+    # fmt: off
+    return np.array([
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z),       2.0 * (x * z + w * y)],
+        [2.0 * (x * y + w * z),       1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
+        [2.0 * (x * z - w * y),       2.0 * (y * z + w * x),       1.0 - 2.0 * (x * x + y * y)],
+    ])
+    # fmt: on
 
 
 class Rotation(MatrixValue):
@@ -124,13 +135,7 @@ class Rotation(MatrixValue):
             raise ModelError("the quaternion (w, x, y, z) has length zero; that of no rotation is (1, 0, 0, 0)")
         q /= largest
         w, x, y, z = (q / math.sqrt(q @ q)).tolist()
-        # fmt: off
-        return cls.trusted(np.array([
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z),       2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z),       1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y),       2.0 * (y * z + w * x),       1.0 - 2.0 * (x * x + y * y)],
-        ]))
-        # fmt: on
+        return cls.trusted(matrix_of_quaternion(w, x, y, z))
 
     @classmethod
     def from_body_fixed_xyz(cls, angles: ArrayLike) -> Self:

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..shapes.coordinate_kinds import kinds_of_q, kinds_of_u, unit_of
-from ..shapes.mechanism import find_matter
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.stage import Stage
@@ -23,7 +22,7 @@ def describe_body(system: MultibodySystem, state: State, body: int, units: Seque
     def vector(values: Array, *kinds: str) -> str:
         return _vector(values, [unit_of(kind, units) if kind and units else "" for kind in kinds])
 
-    matter = find_matter(system)
+    matter = system.get_matter_subsystem()
     mobod = matter.bodies[body]
     if mobod.is_ground():
         return "**Ground**"
@@ -49,7 +48,7 @@ def describe_body(system: MultibodySystem, state: State, body: int, units: Seque
 def describe_constraints(system: MultibodySystem, state: State) -> str:
     """The largest error of each constraint's equations of position and velocity, the worst first."""
     system.realize(state, Stage.VELOCITY)
-    matter = find_matter(system)
+    matter = system.get_matter_subsystem()
     rows = []
     for i in range(matter.get_num_constraints()):
         constraint = matter.get_constraint(i)

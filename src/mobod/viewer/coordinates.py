@@ -13,7 +13,6 @@ from ..algebra.arrays import Array
 from ..force import MobilityLinearStop
 from ..mobilizer.base import MobilizedBody
 from ..shapes.coordinate_kinds import is_angle
-from ..shapes.mechanism import find_matter
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value import Rotation
@@ -150,7 +149,7 @@ def list_coordinates(
     system.realize(state, Stage.POSITION)
     stops = _find_stops(system, state)
     found: list[Coordinate] = []
-    for mobod in list(find_matter(system).bodies)[1:]:
+    for mobod in list(system.get_matter_subsystem().bodies)[1:]:
         count = mobod.get_num_q(state)
         quaternion = mobod.facts.has_quaternion and not state.use_euler_angles
         free = mobod.get_q_motion_method(state) is Method.FREE

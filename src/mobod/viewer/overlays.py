@@ -12,7 +12,6 @@ from ..algebra.arrays import Array
 from ..decoration.geometry import Plane
 from ..force.contact.of_system import find_contacts
 from ..shapes.contact_arrows import calc_forces, find_pushes, limit_arrows
-from ..shapes.mechanism import find_matter
 from ..shapes.normals import split_at_creases
 from ..value import Rotation, Transform
 from ..value.stage import Stage
@@ -159,7 +158,7 @@ class Overlays:
 
     def _make_collision_shapes(self, state: State) -> list[Any]:
         made = []
-        for b, mobod in enumerate(find_matter(self._system).bodies):
+        for b, mobod in enumerate(self._system.get_matter_subsystem().bodies):
             for k, (surface, X_BS) in enumerate(mobod.get_body().contact_surfaces):
                 for number, (geometry, X_SD) in enumerate(surface.geometry.decorations()):
                     vertices, triangles = geometry.calc_mesh(_FINE)
@@ -189,7 +188,7 @@ class Overlays:
     def _place_axes(self, state: State) -> Array:
         """Lines (n, 2, 3) through the origins of frames M, along each direction about or along which a speed moves it."""
         half, lines = 0.08 * self._size, [np.zeros((2, 3))]
-        for mobod in list(find_matter(self._system).bodies)[1:]:
+        for mobod in list(self._system.get_matter_subsystem().bodies)[1:]:
             nu = mobod.get_num_u(state)
             if not 1 <= nu <= 3:
                 continue

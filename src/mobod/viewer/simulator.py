@@ -10,7 +10,6 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..shapes.mechanism import find_matter
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.stage import Stage
@@ -107,7 +106,7 @@ def apply_pull(system: MultibodySystem, state: State, pull: Pull, h: float) -> N
     mass (Khatib 1987), goes to u by M^-1 ~J; where the body cannot move, W is singular, and there it gets none.
     """
     system.realize(state, Stage.VELOCITY)
-    matter = find_matter(system)
+    matter = system.get_matter_subsystem()
     body = matter.bodies[pull.body]
     place, velocity = body.find_station_location_and_velocity_in_ground(state, pull.station)
     w = _FREQUENCY

@@ -157,14 +157,14 @@ def centers_of_pressure(wrenches: Array, state: State, n: Array, o: Array) -> Ar
     return np.array([_center(n, o, m, f) for m, f in zip(moments, wrenches[:, 1], strict=True)])
 
 
-def find_up(system: MultibodySystem, state: State) -> Array:
-    """The direction against gravity; z, out of a half-space, where there is none."""
+def find_up(system: MultibodySystem, state: State, otherwise: npt.ArrayLike = (0.0, 0.0, 1.0)) -> Array:
+    """The direction against gravity; where there is none, that out of a half-space, or what is given."""
     total = np.zeros(3)
     for force in system.all_forces():
         if isinstance(force, Gravity | UniformGravity) and not force.is_disabled(state):
             total += force.get_gravity_vector(state)
     size = float(np.linalg.norm(total))
-    return -total / size if size > 0.0 else np.array([0.0, 0.0, 1.0])
+    return -total / size if size > 0.0 else np.array(otherwise)
 
 
 def _origins(state: State) -> Array:

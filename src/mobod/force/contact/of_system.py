@@ -27,8 +27,5 @@ def contacts_of(system: MultibodySystem, asked: str) -> CompliantContactSubsyste
 
 def find_contacts(system: MultibodySystem) -> CompliantContactSubsystem | None:
     """The system's subsystem of contacts; None where there is none."""
-    for i in range(system.get_num_subsystems()):
-        one: Any = system.get_subsystem(i)
-        if hasattr(type(one), "get_contacts"):
-            return one
-    return None
+    found: Any = next((one for one in system.subsystems if hasattr(type(one), "get_contacts")), None)
+    return found

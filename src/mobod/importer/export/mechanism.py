@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,6 @@ import numpy as np
 from ... import constraint, force, mobilizer
 from ...algebra.arrays import Array
 from ...errors import ModelError
-from ...force.subsystem import GeneralForceSubsystem
 from ...function import Constant, Function, Linear
 from ...mobilizer import Direction
 from ...mobilizer.base import MobilizedBody
@@ -254,16 +253,9 @@ def unused(name: str, taken: set[str]) -> str:
     return name
 
 
-def _all_forces(system: MultibodySystem) -> Iterator[Any]:
-    for subsystem in system.subsystems:
-        if isinstance(subsystem, GeneralForceSubsystem):
-            for number in range(subsystem.get_num_forces()):
-                yield subsystem.get_force(number)
-
-
 def _read_forces(found: Mechanism, matter: Any) -> None:
     others: Counter[str] = Counter()
-    everything = list(_all_forces(found.system))
+    everything = found.system.all_forces()
     acting = [one for one in everything if not one.is_disabled_by_default()]
     if len(acting) < len(everything):
         found.notes.append(f"forces that are switched off, {len(everything) - len(acting)} of them, are left out")

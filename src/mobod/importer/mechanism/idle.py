@@ -105,30 +105,26 @@ def _motion_of_joint(joint: Joint, q: float) -> tuple[Array, Transform]:
     here, kind = np.zeros(3), joint.kind
     axes = [np.array(axis.direction) for axis in joint.axes]
     if kind == "ball":
-        return np.eye(6)[:, :3], _placed(_turn(np.array([0.48, 0.6, 0.64]), q), here)
+        return np.eye(6)[:, :3], Transform.trusted(_turn(np.array([0.48, 0.6, 0.64]), q), here)
     if kind == "free":
-        return np.eye(6), _placed(_turn(np.array([0.48, 0.6, 0.64]), q), np.array([q, 0.5 * q, 0.25 * q]))
+        return np.eye(6), Transform.trusted(_turn(np.array([0.48, 0.6, 0.64]), q), np.array([q, 0.5 * q, 0.25 * q]))
     if kind == "fixed":
         return _SOLID, Transform()
     axis = axes[0]
     if kind == "prismatic":
-        return np.concatenate([here, axis])[:, None], _placed(np.eye(3), q * axis)
+        return np.concatenate([here, axis])[:, None], Transform.trusted(np.eye(3), q * axis)
     if kind == "planar":
         in_plane = _orthonormal(np.eye(3) - np.outer(axis, axis))
         H = np.zeros((6, 3))
         H[:3, 0] = axis
         H[3:, 1:] = in_plane
-        return H, _placed(_turn(axis, q), in_plane @ np.array([q, 0.5 * q]))
+        return H, Transform.trusted(_turn(axis, q), in_plane @ np.array([q, 0.5 * q]))
     if kind == "universal":
         second = _turn(axes[1], 0.7 * q)
         H = np.zeros((6, 2))
         H[:3] = np.column_stack([second.T @ axis, axes[1]])
-        return H, _placed(_turn(axis, q) @ second, here)
-    return np.concatenate([axis, joint.advance * axis])[:, None], _placed(_turn(axis, q), joint.advance * q * axis)
-
-
-def _placed(R: Array, p: Array) -> Transform:
-    return Transform.trusted(R, p)
+        return H, Transform.trusted(_turn(axis, q) @ second, here)
+    return np.concatenate([axis, joint.advance * axis])[:, None], Transform.trusted(_turn(axis, q), joint.advance * q * axis)
 
 
 def _turn(axis: Array, angle: float) -> Array:

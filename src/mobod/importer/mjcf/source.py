@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ...algebra.arrays import Array
+from ...value.rotation import matrix_of_quaternion
 from ..report import Report
 
 
@@ -144,14 +145,7 @@ class Source:
 
 def rotation_of(quaternion: Any) -> Array:
     """The matrix of a unit quaternion (w, x, y, z)."""
-    w, x, y, z = (float(c) for c in quaternion)
-    return np.array(
-        [
-            [w * w + x * x - y * y - z * z, 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-            [2.0 * (x * y + w * z), w * w - x * x + y * y - z * z, 2.0 * (y * z - w * x)],
-            [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), w * w - x * x - y * y + z * z],
-        ]
-    )
+    return matrix_of_quaternion(*(float(c) for c in quaternion))
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:

@@ -16,9 +16,9 @@ from typing import TypeVar, cast
 
 import numpy as np
 
-from ...algebra.arrays import Array
 from ...errors import ModelError
 from ...value import Transform
+from ...value.rotation import matrix_of_quaternion
 from ..mechanism.reading import LARGEST, NUMBER, Reading, shorten
 from ..mechanism.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere, Vector3
 from ..mesh_files import MeshFinder
@@ -594,7 +594,7 @@ class _Reader(Reading):
             size = math.hypot(*quaternion)
             if size < 1e-12:
                 self.fail(own, "pose: its quaternion is zero")
-            R = _of_quaternion(*(one / size for one in quaternion))
+            R = matrix_of_quaternion(*np.roll(quaternion, 1) / size)  # (w, x, y, z) of (x, y, z, w)
         elif form == "euler_rpy":
             x, y, z, roll, pitch, yaw = self.numbers(own, text, 6, "pose")
             if own.attributes.get("degrees", "").strip().lower() in ("true", "1"):
@@ -657,14 +657,4 @@ class _Reader(Reading):
 def _version_of(element: Element) -> tuple[int, ...]:
     return tuple(
         int(word[:9]) if word.isascii() and word.isdigit() else 0 for word in element.attributes.get("version", "").split(".")
-    )
-
-
-def _of_quaternion(x: float, y: float, z: float, w: float) -> Array:
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
     )
