@@ -113,9 +113,19 @@ def test_a_line_that_turns_about_itself_while_it_swings(angles):
     assert_sensitivities(system, state, ["pole.q"], 0.1, 1e-7, 2e-6)
 
 
-def test_a_constrained_system_by_the_length_of_its_rod():
-    """Changes stay on the manifold, which moves with the length."""
+class Push(mb.event.PeriodicHandler):
+    """Leaves speeds that miss the constraints: projecting them bends with q."""
+
+    def handle_event(self, state, accuracy):
+        state.u = 0.8 * state.u + 0.05
+
+
+@pytest.mark.parametrize("pushed", [False, True])
+def test_a_constrained_system_by_the_length_of_its_rod(pushed):
+    """Changes stay on the manifold, which moves with the length; what a handler leaves beside it is projected, too."""
     system, _, matter, pin, ball = swinging()
+    if pushed:
+        system.add_event_handler(Push(0.13))
     mb.constraint.Rod(matter.ground, (0.5, -1, 0), ball, (0, -0.5, 0), 1.0, name="rod")
     state = started(system, matter, pin, ball)
     system.realize(state, mb.Stage.TIME)

@@ -42,6 +42,8 @@ else:
 _STEP = 1e-6
 #: Rates of a model's numbers, set by a handler, that are no rounding.
 _SET = 1e-5
+#: Errors of constraints that differences by such steps do not see.
+_CLOSE = 1e-12
 #: Of the gap's rate along the motion, the least part of the size of its terms that is not grazing.
 _GRAZING = 1e-9
 
@@ -218,8 +220,12 @@ class Carrying(Base):
                     put_back(owner, _copied(values))
             return other
 
+        leaves_off = state.tree.counts["nc"] > 0 and self._is_off(after(state.copy()))
+
         def y_after(other: State) -> Array:
             after(other)
+            if leaves_off:
+                system.project(other, min(self.constraint_tolerance, _CLOSE))
             return np.concatenate([of.whole_y(other), _numbers_of(other)])
 
         def by(changes: Array, of_settings: Array, value: Any, times: Array, step: float) -> Array:
@@ -265,6 +271,11 @@ class Carrying(Base):
             )
         found = rates[: of.ny].reshape(S.shape) - f * shifts
         return found
+
+    def _is_off(self, state: State) -> bool:
+        """True if constraints are missed, so that projecting the state changes with more than the manifold's tangents."""
+        errors = [np.abs(one).max(initial=0.0) for one in (state.q_err, state.u_err)] if state.is_constrained else [0.0]
+        return float(max(errors)) > self.constraint_tolerance
 
 
 def largest_error(weights: Array, error: Array, begin: Array, end: Array) -> float:
