@@ -243,6 +243,24 @@ def test_a_block_jams_in_a_guide_without_play_if_and_only_if_friction_is_enough(
         assert forces == pytest.approx([0.0, force * r / length, force * r / length, 0.0], abs=1e-6) and min(forces) >= 0.0
 
 
+def test_what_is_jammed_without_play_rests_without_a_step_of_newtons():
+    """Rounding of gaps is no depth: of two walls that overlap by it neither can be left."""
+    h = np.array([0.11, 0.07, 0.05])
+    system, matter = empty((3.0, -2.0, -9.0))
+    block = mb.mobilizer.Free(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.brick(h))))
+    for axis in (1, 2):
+        for side in (-1, 1):
+            for corner in np.ndindex(2, 2, 2):
+                at = (2 * np.array(corner) - 1) * h
+                if at[axis] * side > 0.0:
+                    wall = -side * np.eye(3)[axis]
+                    mb.contact.PointPlane(matter.ground, wall, -h[axis], block, at, static_friction=0.56)
+    mb.force.ConstantForce(system.forces, block, (0.1, 0.05, 0.04), (1.0, 4.0, -3.0))
+    end, integrator = stepped(system, system.realize_topology(), 0.06, 2e-4)
+    assert abs(end.u).max() < 1e-12
+    assert integrator.get_num_newton_steps() < 3000  # of 300 steps, in the first of which it comes to rest
+
+
 def test_a_plate_in_a_corner_is_torn_away_below_and_turns_about_its_upper_edge():
     """Friction above and the floor below share its weight in any way, until it has turned by ever so little."""
     half_width, half_height, pull = 0.05, 0.5, 50.0

@@ -44,7 +44,7 @@ from ..unilateral.problem import (
     space_for,
 )
 from ..unilateral.stepped import Stepped, space as names
-from ..unilateral.stepped.equations import GAP_RECOVERY
+from ..unilateral.stepped.equations import GAP_RECOVERY, NO_DEPTH
 from ..unilateral.stepped.given_rows import find_push
 from ..unilateral.stepped.joints import joints_of
 from ..unilateral.stepped.space import Space
@@ -440,7 +440,7 @@ class TimeStepping(Integrator):
         free, total = self._strike(problem, u, free, h)
         b = problem.J @ free + problem.offsets()
         b[ties] = apart
-        of_gaps = np.where(rows.gaps > 0.0, -rows.gaps, -GAP_RECOVERY * rows.gaps) / h
+        of_gaps = np.where(rows.gaps > 0.0, -rows.gaps, GAP_RECOVERY * np.maximum(0.0, -rows.gaps - NO_DEPTH)) / h
         targets = rows.targets()
         gamma = self._warm(problem)
         aims = np.where(np.isnan(targets), of_gaps, targets)

@@ -36,6 +36,8 @@ from .rows import inboard_of_both, put_columns
 UNBOUNDED = 1e100
 #: The part of a violated gap that a step takes back: it is to be small, as the speed stays.
 GAP_RECOVERY = 0.1
+#: A depth, of positions of size 1, that is rounding: between two walls neither side could be driven out of it.
+NO_DEPTH = 1e-11
 #: Coefficients of speeds that are rounding, as a part of the wrench that they are of.
 ROUNDING = 1e-13
 #: What `find_closing` returns: nothing more takes part; something does; it is struck, for another solver.
@@ -254,7 +256,7 @@ def add_gaps(model: Any, space: Any, h: float) -> None:
         points[i, names.LIMIT], points[i, names.SIGN_OF_GAP] = -1.0, sign
         points[i, names.TARGET] = -gap / h
         if gap < 0.0:
-            points[i, names.TARGET] = -GAP_RECOVERY * gap / h
+            points[i, names.TARGET] = GAP_RECOVERY * max(0.0, -gap - NO_DEPTH) / h
     for at in range(space.sticks.shape[0]):
         add_stick(space, at, slip_of_stick(model, space, at), h)
 
