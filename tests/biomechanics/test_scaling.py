@@ -164,6 +164,7 @@ def test_the_command_scales_by_a_setup_file(path, tmp_path, monkeypatch, capsys)
         "<output_scale_file>out/factors.xml</output_scale_file><output_model_file>own.osim</output_model_file></ModelScaler>"
     )
     own = SETUP.replace("</MarkerPlacer>", outputs).replace("</ModelScaler>", factors)
+    own = own.replace("<time_range>0 1<", "<time_range>-1 -1<")  # as OpenSim writes what nobody has set
     Path("scale.xml").write_text(own)
     assert main(["scale", "scale.xml"]) == 0
     pose, placed = mb.read_sto("pose.mot"), mb.load_osim("own.osim")
@@ -173,6 +174,10 @@ def test_the_command_scales_by_a_setup_file(path, tmp_path, monkeypatch, capsys)
     Path("scale.xml").write_text(own.replace("<ModelScaler>", "<ModelScaler><apply>false</apply>"))
     assert main(["scale", "scale.xml", "--output", "same.osim"]) == 0
     assert masses(mb.load_osim("same.osim")) == pytest.approx(masses(mb.load_osim(path)))
+    last = own.replace("measurements manualScale", "manualScale measurements").replace(">shank</segment>", ">thigh</segment>")
+    Path("scale.xml").write_text(last)
+    assert main(["scale", "scale.xml"]) == 0
+    assert "note: 'thigh' has its factors by hand, not those of measurements" in capsys.readouterr().out
     Path("scale.xml").write_text(SETUP.replace("t0 t1", "t0"))
     assert main(["scale", "scale.xml"]) == 2
     assert "scale.xml:4: a MarkerPair has two markers" in capsys.readouterr().err

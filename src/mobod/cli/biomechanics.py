@@ -588,6 +588,9 @@ def run_scale(options: argparse.Namespace) -> None:
     strangers = {body for _, _, bodies in setup.measurements for body in bodies} | setup.factors.keys()
     for body in sorted(strangers - model.bodies.keys()):
         say(f"note: the setup scales the body {body!r}, which the model does not have")
+    twice = setup.factors.keys() & {body for _, _, bodies in setup.measurements for body in bodies}
+    for body in sorted(twice) if setup.measured_last else ():
+        say(f"note: {body!r} has its factors by hand, not those of measurements, though <scaling_order> has these last")
     known = [
         Measurement(name=name, pairs=pairs, bodies={body: axes for body, axes in bodies.items() if body in model.bodies})
         for name, pairs, bodies in setup.measurements

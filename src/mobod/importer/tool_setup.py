@@ -254,7 +254,7 @@ def _range(path: Path, tool: Element) -> tuple[float, float]:
         low, high = map(float, words)
     except ValueError:
         raise ModelError(f"{path}:{tool.line}: the <time_range> is two numbers, not {' '.join(words)!r}") from None
-    return low, high
+    return (-np.inf, np.inf) if low == high == -1.0 else (low, high)  # as OpenSim writes a range that nobody has set
 
 
 def _name(element: Element, tag: str) -> Path | None:
@@ -300,6 +300,8 @@ class ScaleSetup:
         Name, pairs of markers, and bodies with their axes.
     factors : dict of str to (3,) array
         Of bodies, by hand.
+    measured_last : bool
+        Whether measurements take the place of these, not the other way round.
     mass : float or None
     keep_masses, place_markers : bool
     start, end : float
@@ -320,6 +322,7 @@ class ScaleSetup:
     fixed: list[str] = field(default_factory=list)
     measurements: list[tuple[str, list[tuple[str, str]], dict[str, str]]] = field(default_factory=list)
     factors: dict[str, Array] = field(default_factory=dict)
+    measured_last: bool = False
     mass: float | None = None
     keep_masses: bool = False
     place_markers: bool = False
@@ -369,6 +372,7 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
     setup.keep_masses = flag_of(scaler, "preserve_mass_distribution")
     setup.output = _output(path.parent, placer, "output_model_file") or _output(path.parent, scaler, "output_model_file")
     order = scaler.text_of("scaling_order").split() or ["measurements", "manualScale"]
+    setup.measured_last = order[-1] == "measurements"
     for one in all_named(scaler, "Measurement") if "measurements" in order else []:
         if not flag_of(one, "apply", True):
             continue
