@@ -140,6 +140,21 @@ def test_ranges_of_controls_of_older_muscles_are_those_of_their_kind(tmp_path):
         assert [sum(child.tag.endswith("_control") for child in one.children) for one in held] == kept
 
 
+def test_joints_without_names_are_called_by_their_kinds_and_defaults_are_gone(tmp_path):
+    """As OpenSim names them, so that paths to coordinates have no empty part; what is written is read there."""
+    joint = "<Body name='{0}'><Joint><PinJoint name=''><parent_body>ground</parent_body><CoordinateSet><objects>{1}</objects>"
+    joint += "</CoordinateSet></PinJoint></Joint></Body>"
+    bodies = "".join(joint.format(name, f"<Coordinate name='q{name}'/>") for name in "ab")
+    point = "<MovingPathPoint name='p'><x_coordinate>qb</x_coordinate></MovingPathPoint>"
+    force = f"<ForceSet><objects><PathSpring name='s'><PathPointSet>{point}</PathPointSet></PathSpring></objects></ForceSet>"
+    defaults = "<defaults><PathSpring name='default'><stiffness>3</stiffness></PathSpring></defaults>"
+    model = upgraded(tmp_path, f"{defaults}<BodySet><objects>{bodies}</objects></BodySet>{force}", 30000)
+    names = [one.attributes["name"] for one in _all(model) if one.tag == "PinJoint"]
+    assert names == ["pinjoint", "pinjoint_1"]
+    assert text(model, "socket_x_coordinate") == "/jointset/pinjoint_1/qb"
+    assert text(model, "stiffness") == "3" and not [one for one in _all(model) if one.tag == "defaults"]
+
+
 def test_points_of_older_paths_know_coordinates_by_their_paths(tmp_path):
     """OpenSim takes a bare name in older documents only, and such a model is written as one of today."""
     model = upgraded(

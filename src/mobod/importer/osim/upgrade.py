@@ -65,6 +65,9 @@ def upgrade(model: Element, version: int, path: str) -> list[str]:
     for element in model.below():
         element.tag = RENAMED.get(element.tag, element.tag)
     apply_defaults(model)
+    model.children = [
+        child for child in model.children if child.tag != "defaults"
+    ]  # or they would be applied again, as of today
     for until, step in STEPS:
         if version < until:
             step(model)
@@ -293,6 +296,18 @@ def joints_out_of_bodies(model: Element) -> None:
             joints.children.append(joint)
     for marker in _members(model, "MarkerSet"):
         _socket_of_body(marker, "body", "parent_frame")
+
+
+def names_of_joints(model: Element) -> None:
+    """Joints without a name have that of their kind in small letters, as OpenSim gives it, in any version."""
+    joints = list(_members(model, "JointSet"))
+    taken = {joint.attributes.get("name", "").strip() for joint in joints}
+    for joint in joints:
+        if not joint.attributes.get("name", "").strip():
+            kind = joint.tag.lower()
+            name = next(one for one in (kind, *(f"{kind}_{k}" for k in range(1, len(joints) + 1))) if one not in taken)
+            joint.attributes["name"] = name
+            taken.add(name)
 
 
 def geometry_of_bodies(model: Element) -> None:
@@ -534,6 +549,7 @@ STEPS: tuple[tuple[int, Callable[[Element], None]], ...] = (
     (30000, moving_points),
     (30500, names_inertias_and_frames),
     (30501, joints_out_of_bodies),
+    (LATEST + 1, names_of_joints),
     (30502, geometry_of_bodies),
     (30505, offset_frames),
     (30506, components),
