@@ -20,7 +20,7 @@ from ..algebra.memory import add_spatial, load3
 from ..algebra.scalar import load, store
 from ..compiling import apart, generic
 from ..state.fields import Record
-from . import lines
+from . import bushings, lines
 from .lines import add_wrench, clear_wrenches, gather_way
 from .local import BOTH, OF_WRENCH, ONE
 from .stiffness import DAMPING, times
@@ -127,7 +127,7 @@ def add(
     Parameters
     ----------
     plan
-        Crossings, the bodies of all with all inboard of them, and tables of what acts along lines: see `plan`.
+        Crossings, the bodies of all with all inboard of them, tables of what acts along lines, and bushings: see `plan`.
     way
         Of each body where the mobilities on the way to it are listed behind.
     columns
@@ -139,7 +139,9 @@ def add(
     F
         Wrenches that the sweep has carried, of which `stiffness.follow` takes back what is left.
     """
-    (crossings, _, elements, spans, reached), (L, W) = plan, scratch
+    (crossings, _, elements, spans, reached, closed), (L, W) = plan, scratch
+    if closed.shape[0] > 0:
+        bushings.settle(model, closed, bodies, C)
     for k in range(crossings.shape[0]):
         if _is_carried(crossings, k):
             _take_out(crossings, k, model.nb + k, bodies, C, F)
@@ -164,7 +166,9 @@ def add_to_one(
 ) -> None:
     # fmt: on
     """The same of one state, eight columns at once, as *S* and *D* are; *carried* is also how many of these carry a body."""
-    (crossings, coupled, elements, spans, reached), (carries, keep), (L, W) = plan, carried, scratch
+    (crossings, coupled, elements, spans, reached, closed), (carries, keep), (L, W) = plan, carried, scratch
+    if closed.shape[0] > 0:
+        bushings.settle(model, closed, bodies, C)
     damped = False
     for k in range(crossings.shape[0]):
         damped = damped or crossings[k, DAMPED] == 1

@@ -32,7 +32,7 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 21, 28, 33, 41, 51, 64, 67
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 22, 29, 34, 42, 52, 65, 68
 #: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
 FLAGS, CONTRADICTING = 16, 8
 
@@ -111,7 +111,7 @@ def _plan_of(whole: Any) -> Any:
     acting = *acted, table(item(whole, 15))
     flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]
     of_lines = table(item(whole, FLAGS + 2)), table(item(whole, FLAGS + 3)), integers(item(whole, FLAGS + 4))
-    between = table(item(whole, 8)), integers(item(whole, FLAGS + 1)), *of_lines
+    between = table(item(whole, 8)), integers(item(whole, FLAGS + 1)), *of_lines, table(item(whole, FLAGS + 5))
     return integers(item(whole, 1)), (tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acting, between)
 
 

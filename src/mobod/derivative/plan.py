@@ -21,6 +21,7 @@ from ..force.base import Force
 from ..force.contact.broad_phase import OF_ALL
 from ..force.contact.element import ContactElement
 from ..force.gravity_compensation import GravityCompensation
+from ..force.linear_bushing import LinearBushing
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
 from . import lines, local
@@ -79,6 +80,8 @@ class Plan:
         Forces along lines and along paths of spans; their spans; and their bodies, see `lines`.
     num_scratch : int
         How many numbers of scratch these take.
+    bushings : (n, 3) array
+        Bushings between bodies of one base: where integers and numbers begin, and the block of a crossing, see `bushings`.
     coupled : array
         The bodies of these and of crossings, with those inboard of them, parents first.
     used : array
@@ -129,6 +132,7 @@ class Plan:
     spans: Table
     reached: Table
     num_scratch: int
+    bushings: Table
     coupled: Table
     used: Table
     contacts: Table
@@ -154,7 +158,7 @@ class Plan:
     def couples_by_u(self) -> bool:
         """True if anything may couple mobilities by their speeds."""
         by_speed = np.isin(self.lines[:, lines.KIND], (lines.DAMPER, lines.LAW))
-        return self.damped or self.by_columns >= 0 or len(self.groups) > 0 or bool(by_speed.any())
+        return self.damped or self.by_columns >= 0 or len(self.groups) + len(self.bushings) > 0 or bool(by_speed.any())
 
     def for_kernels(self) -> Any:
         """The tables that kernels take."""
@@ -168,7 +172,7 @@ class Plan:
             self.contacts,
             asked,
             acted,
-            (self.crossings, self.coupled, self.lines, self.spans, self.reached),
+            (self.crossings, self.coupled, self.lines, self.spans, self.reached, self.bushings),
         )
 
 
@@ -182,6 +186,8 @@ class _Graph:
         self._parts: dict[Call, list[tuple[int, int]]] = {}
         #: Of these those on which it acts.
         self._acted: dict[Call, list[tuple[int, int]]] = {}
+        #: Pairs of bodies whose blocks nothing is called for; the second one moves.
+        self.closed: list[tuple[int, int]] = []
         #: Calls of what acts between two bodies alone.
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
         #: Of calls that depend on a z or on time: this z, -1 for none, and 1 for time. It is taken with the call's first node.
@@ -262,6 +268,7 @@ class _Graph:
                     block = a
                 pushed.append((other, a, block, alone))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
+        crossings += [(*pair, self.common(*pair), 1, BOTH) for pair in self.closed]
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
         found, end = _table(calls, 6), nb + len(crossings)
         for call in found:
@@ -347,6 +354,7 @@ class _Making:
         self._with_z: set[tuple[int, int]] = set()
         self._thermostat = -1
         self._lines = LineTables(fields, self._graph.common)
+        self._bushings: list[tuple[int, int]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds or not what.pulls_on_all
         #: Bodies that wrenches act on, beside those that elements read.
@@ -397,13 +405,27 @@ class _Making:
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
         every = set(range(self._tree.nb)) if by_columns >= 0 else set[int]()
-        of_lines = self._lines.tables()
+        of_lines, first = self._lines.tables(), self._tree.nb + len(crossings) - len(self._bushings)
+        bushings = _table([(*one, first + k) for k, one in enumerate(self._bushings)], 3)
         coupled = self._acted([*crossings[:, :2].flat, *of_lines[2]])[0]
         acted = *self._acted(every | self._pushed | self._carried), *self._acted(every | self._pushed)
         by_duals = len(nodes) + len(groups) > 0 or by_rest >= 0 or by_columns >= 0 or self._searches
         by_duals = by_duals or bool((of_lines[0][:, lines.KIND] == lines.LAW).any())
         return Plan(
-            *(nodes, calls, pushed, self._ways, groups, members, crossings, *of_lines, self._lines.size, coupled, used),
+            *(
+                nodes,
+                calls,
+                pushed,
+                self._ways,
+                groups,
+                members,
+                crossings,
+                *of_lines,
+                self._lines.size,
+                bushings,
+                coupled,
+                used,
+            ),
             *(np.array(self._contacts, np.int64), self._searches, by_duals, *acted, _table(self._hung, 2), self._routines),
             *(by_columns, by_rest, self._by_parts),
             damped=self._damped,
@@ -446,6 +468,10 @@ class _Making:
                 self._hung.append((force.span[0], force.span[2]))
                 self._push(force.reach())
             return
+        if run[0].routine is LinearBushing.routine:
+            run = [force for force in run if not self._takes_bushing(force)]
+            if not run:
+                return
         if run[0].routine in lines.KINDS:
             for force in run:
                 self._join(self._lines.add_points(force))
@@ -502,6 +528,16 @@ class _Making:
                     return False
                 taken |= mine
         self._with_z = taken
+        return True
+
+    def _takes_bushing(self, force: Any) -> bool:
+        """True if a bushing is between bodies of one base, and in closed form."""
+        b1, b2 = force.default_integers[:2]
+        if b1 == b2 or self._graph.common(b1, b2) == 0:
+            return False
+        self._graph.closed.append((b1, b2))
+        self._bushings.append((force.span[0], force.span[2]))
+        self._carried.update((b1, b2))
         return True
 
     def _join(self, bodies: set[int]) -> None:
