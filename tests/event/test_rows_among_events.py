@@ -92,6 +92,36 @@ def test_rows_are_those_of_a_stepper(method, build, what):
     assert np.allclose(found[:, -1], rows[:, -1], rtol=1e-13, atol=1e-4 if loose else 1e-12)
 
 
+@pytest.mark.parametrize("sets", ["nothing", "speeds", "a force"])
+def test_handlers_at_a_fixed_rate_are_called_in_one_go_beside_witnesses(sets, monkeypatch):
+    """With the bits, events and energies of the way from event to event."""
+
+    class Rate(mb.event.PeriodicHandler):
+        def handle_event(self, state, accuracy):
+            if sets == "speeds":
+                state.u = 0.999 * state.u
+            if sets == "a force":
+                push.set_one_mobility_force(state, body, 0, 0.3 * np.sin(3.0 * state.time))
+
+    system, state, body = pendulum()
+    push = mb.force.DiscreteForces(system.forces, system.matter)
+    add(system, body, "witness python")
+    system.add_event_handler(Rate(0.01))
+    state = system.realize_topology()
+    state.q = 2.0, 0.5
+    ways, one_way = [], mb.TimeStepper._go
+    monkeypatch.setattr(mb.TimeStepper, "_go", lambda *args: ways.append(0) or one_way(*args))
+    found = mb.simulate(system, state, 2.0, accuracy=1e-5, report_interval=0.3)
+    assert (found.events["name"] == "Slow").any() and 2 * len(ways) < len(found.events)
+    monkeypatch.setattr("mobod.event.agenda.Agenda.periodic", lambda self: [])
+    expected = mb.simulate(system, state, 2.0, accuracy=1e-5, report_interval=0.3)
+    for name in ("time", "q", "u", "energy"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
+    assert list(found.events["name"]) == list(expected.events["name"])
+    for name in ("time", "energy"):
+        assert np.allclose(found.events[name], expected.events[name], rtol=0.0, atol=1e-12)
+
+
 def test_what_is_recorded_sees_the_state_as_events_have_left_it():
     """Parameters that a handler changes hold for rows after it, and what counts calls has counted those before."""
     system, state, lower = pendulum()

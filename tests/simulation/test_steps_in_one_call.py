@@ -187,9 +187,10 @@ def test_it_does_what_the_long_way_does_to_the_bit(kind, monkeypatch):
         assert len(calls) > 0.5 * found[2]  # else nothing is tested
         with monkeypatch.context() as patch:
             patch.setattr(mb.TimeStepper, "_find_quick", lambda self: None)
+            patch.setattr("mobod.event.agenda.Agenda.periodic", lambda self: [])  # from one of whose events to the next is one
             calls.clear()
             expected = steps_of(kind, method, False, **settings)
-            assert not calls or kind == "a periodic handler"  # from one of whose events to the next is one call
+            assert not calls
         assert np.array_equal(found[0], expected[0])
         assert np.array_equal(np.ravel(found[1]), np.ravel(expected[1])) and found[2] == expected[2]
 

@@ -76,9 +76,9 @@ class Agenda:
         return bool(self._with_events or self._with_reports or self._handling or self._reporting)
 
     def periodic(self) -> list[Any]:
-        """The handlers, if all that can happen is events of periodic ones; else none."""
+        """The handlers, if all that can happen is events of periodic ones, and of witnesses; else none."""
         handlers = self._handlers
-        if not handlers or self._reporters or self._triggered or self.contacts is not None:
+        if not handlers or self._reporters or self.contacts is not None:
             return []
         if self._with_events or self._with_reports or self._handling or self.system.has_time_advanced_events():
             return []

@@ -103,11 +103,15 @@ class Quick:
 
     def look_at(self, watch: Watch | None, due: float, handlers: Sequence[Ask], reporters: Sequence[Ask]) -> None:
         """Say what else there is beside the steps: witnesses, the next event that is known, and who is to be asked."""
-        self.watch, self.handlers, self.reporters = watch, handlers, reporters
+        self.handlers, self.reporters = handlers, reporters
         self.instance_token = self.state.instance_token
         self.due, self.alone = min(self.last, due), True
         self.asks = watch is not None or bool(handlers or reporters)
-        self.moves = self._leaves_out or (watch is not None and watch.moves)
+        self.watch_by(watch)
+
+    def watch_by(self, watch: Watch | None) -> None:
+        """Let the loop look at witnesses, if there are any."""
+        self.watch, self.moves = watch, self._leaves_out or (watch is not None and watch.moves)
         if self.moves:
             back = loop.return_to_end
             self._return = back.code or back.code_for(self.block, self._first[0], self._control, self._counts)

@@ -568,16 +568,31 @@ class TimeStepper(Sealed):
 
         It does what `_step` and `_handle` do, and leaves to them all that is out of the ordinary.
         """
-        integrator, state = self._integrator, self._integrator.get_state()
+        integrator = self._integrator
         if self._due is not None or self._reports_all or self._rows.accounts or integrator.get_advanced_time() != self._now:
             return None
         if min(time, self._rows.next_time) <= self._now:  # reports are of the state before events
             return None
+        if self._found is not None or not (self._watch is None or self._watch.can_enter_loop(self._now)):
+            return None
         quick = integrator.quick or integrator.find_quick()
         if quick is None or not quick.is_plain:
             return None
-        if not quick.is_ready:
-            quick.get_ready()
+        quick.watch_by(self._watch)
+        try:
+            return self._go_by_periods(quick, handlers, time)
+        finally:
+            self._stop_watching(quick)
+
+    def _stop_watching(self, quick: Quick) -> None:
+        """Steps in one call come to an end, up to which no witness has changed sign."""
+        if self._watch is not None:
+            self._watch.leave_loop(True)
+            quick.counts[rk.WATCHES], quick.is_ready = 0, False
+
+    def _go_by_periods(self, quick: Quick, handlers: list[PeriodicHandler], time: float) -> StepStatus | None:
+        """See `_step_by_periods`."""
+        integrator, state = self._integrator, quick.state
         kept, accuracy, rows = None, self._agenda.accuracy, self._rows
         while state.stage_number >= _TIME:
             include = self._handled_at != self._now
@@ -586,6 +601,8 @@ class TimeStepper(Sealed):
             if not self._now <= event_time <= time or event_time >= quick.last:
                 break
             if event_time > self._now:
+                if not quick.is_ready:
+                    quick.get_ready()
                 if rows.next_time > event_time:
                     status = quick.go(event_time)
                 else:
@@ -595,10 +612,15 @@ class TimeStepper(Sealed):
                 if status != rk.REACHED:
                     state.invalidate_q()
                     if status == rk.NOT_TAKEN_UP and kept is not None:
+                        self._stop_watching(quick)
                         self._realize_changed(kept)
+                    elif status == rk.SUSPECT and self._watch is not None:
+                        self._watch.step_ended()
+                        self._arrive(max(self._now, integrator.previous_time()))  # an event may come from there on
+                    else:
+                        self._arrive(integrator.get_advanced_time())
+                    if kept is not None:
                         rows.after_change(state)
-                        return None
-                    self._arrive(integrator.get_advanced_time())
                     return None
                 self._now, kept = event_time, None
                 if event_time == time:
@@ -618,19 +640,26 @@ class TimeStepper(Sealed):
                 raise
             if (answer is None or answer is False) and state.stage_number >= _TIME:
                 self._handled_at = self._now
-                if state.stage_number < _VELOCITY:  # q or u were set
+                # q or u were set, or what witnesses see begins anew
+                if state.stage_number < _VELOCITY or not (self._watch is None or state.valid & _UNCHANGED):
+                    self._stop_watching(quick)
                     self._realize_changed(kept)
                     state.mark_unchanged()
                     rows.after_change(state)
                     kept, energy = None, self.system.calc_energy(state) - energy
                     self._log.add(self._now, (handler.name, "scheduled", "", ""), energy)
+                    if not (self._watch is None or self._watch.can_enter_loop(self._now)):
+                        return None
+                    quick.watch_by(self._watch)
                 else:
                     self._log.add(self._now, (handler.name, "scheduled", "", ""))
                 continue
+            self._stop_watching(quick)
             ended = self._handle([(handler, partial(_answer, answer))], (kept, energy), kind="scheduled")
             self._handled_at = self._now
             return ended
         if kept is not None:
+            self._stop_watching(quick)
             self._realize_changed(kept)
             rows.after_change(state)
         return None
