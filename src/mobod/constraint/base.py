@@ -83,7 +83,7 @@ class Constraint(Parametrized, Operators):
         """
         body_indices calc_decorations check_coordinates constrained_bodies constrained_mobilizers depends_on_time
         disabled_by_default equations first_function interpreter lines marks mobilizer_indices not_finite number_of_equations
-        number_run own_rows pack_integers pack_numbers reach reads_ancestor routine tied_bodies used_functions
+        number_run own_rows pack_integers pack_numbers reach reads_ancestor routine slides_along tied_bodies used_functions
         """.split()
     )
 
@@ -95,6 +95,8 @@ class Constraint(Parametrized, Operators):
     interpreter: Interpreter | None = None
     #: The common ancestor of as many constrained bodies, of which there may become more.
     _ancestor: tuple[int, Any] = (0, None)
+    #: Of the normal of a contact with friction: the constraint along whose tangential rows it may slide.
+    slides_along: Constraint | None = None
     #: Whether its equations depend on time.
     depends_on_time = False
     #: Whether its rows are written along axes of the Ancestor body.

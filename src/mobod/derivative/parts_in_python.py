@@ -211,7 +211,7 @@ class _Moved:
     def __init__(self, system: Any, state: State, whole: Any) -> None:
         tree = state.tree
         self._system, self.state, self._whole = system, state, whole
-        self._is_plain = not (state.own_fields or state.discrete or state.resources is not None)
+        self._is_plain = not (state.own_fields or state.resources is not None)
         other = None
         if self._is_plain:
             with contextlib.suppress(IndexError):  # there are none, or another thread has just taken the last

@@ -1,8 +1,8 @@
 """Memory of states, one or eight at a time: of controllers, of measures, and where surfaces stick to each other.
 
 A row of *memory* is a state's: what controllers hold and remember; what measures remember as of the last step's beginning, and
-what they will when the next begins; the points of friction that sticks, as of the last step's beginning; samples of the past,
-in rings, of which those are copied that are there. As for one state
+what they will when the next begins; the points of friction that sticks, as of the last step's beginning; how rigid contacts
+slide; samples of the past, in rings, of which those are copied that are there. As for one state
 (`stepping.evaluate`), what is remembered changes when a step begins, to what was there when the last one ended: so attempts
 in vain, reports, and whatever happens to other lanes disturb nothing.
 """
@@ -19,9 +19,11 @@ from ..tree import measures
 from ..tree.project import any_positive
 
 #: What a row has of a record, in this order.
-IN_ROWS = "control_memory", "measure_memory", "measure_next", "bristle_memory", "measure_history"
+IN_ROWS = "control_memory", "measure_memory", "measure_next", "bristle_memory", "slip_memory", "measure_history"
 #: Of a point that sticks: columns of its row, and that of its number, which is zero after the last one.
 _COLUMNS, _KEY = 16, 0
+#: Columns of a contact that may slide.
+_SLIP = 6
 #: Integers of a ring: where the counts of its samples are, its first row, for how many it has room, the numbers of each.
 _RING = 4
 #: Of a ring's counts: its oldest sample, and the one after its newest.
@@ -31,6 +33,13 @@ _OLDEST, _END = 1, 2
 @generic
 def _first_of_rings(model: Any) -> int:
     """The first places of rings in a row of *memory*."""
+    first: int = _first_of_slips(model) + _SLIP * model.num_slips
+    return first
+
+
+@generic
+def _first_of_slips(model: Any) -> int:
+    """The first place in a row of *memory* of how contacts slide."""
     first: int = model.control_size + 2 * model.measure_memory_size + _COLUMNS * model.bristle_rows
     return first
 
@@ -83,6 +92,10 @@ def fill_memory(model: Any, first: int, memory: Any) -> None:
         left = where(load(model.bristle_memory, row, _KEY) == 0.0, zero(left), left)
         if not any_positive(left):
             break
+    at = _first_of_slips(model)
+    for row in range(model.num_slips):
+        for c in range(_SLIP):
+            store(model.slip_memory, row, c, gather(memory, first, at + _SLIP * row + c))
     for lane in range(8):
         _take_rings(model, lane, memory, first + lane)
 
@@ -103,6 +116,10 @@ def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
             store_lane(model.bristle_next, row, c, lane, memory[s, at + _COLUMNS * row + c])
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
+    at = _first_of_slips(model)
+    for row in range(model.num_slips):
+        for c in range(_SLIP):
+            store_lane(model.slip_memory, row, c, lane, memory[s, at + _SLIP * row + c])
     _take_rings(model, lane, memory, s)
 
 
@@ -121,6 +138,10 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
             memory[s, at + _COLUMNS * row + c] = load_lane(model.bristle_memory, row, c, lane)
         if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
             break
+    at = _first_of_slips(model)
+    for row in range(model.num_slips):
+        for c in range(_SLIP):
+            memory[s, at + _SLIP * row + c] = load_lane(model.slip_memory, row, c, lane)
     _move_rings(model, lane, memory, s, True)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Container, Mapping
 from typing import Any, NamedTuple
 
@@ -14,8 +13,8 @@ from ..state.fields import GROUPED, SHORTCUTS
 from ..state.resources import Settings, own_copy
 from ..state.state import State
 
-#: The field that says which constraints are enabled.
-_ENABLED = "constraint_enabled"
+#: The fields that say which constraints are enabled, and which contacts slide.
+ENABLED = "constraint_enabled", "friction_rows"
 
 
 class Departure(NamedTuple):
@@ -27,16 +26,13 @@ class Departure(NamedTuple):
         Its own Instance fields, all of them.
     settings : dict
         Subsystems' discrete variables that do not update themselves; none where these are as the others have them.
-    discrete : dict
-        How unilateral contacts slide.
     weights : dict of str to array
     by_constraints : bool
-        Whether nothing is other than what the states share but which constraints are enabled.
+        Whether nothing is other than what the states share but which constraints are enabled, and which contacts slide.
     """
 
     own: dict[str, npt.NDArray[Any]]
     settings: Settings
-    discrete: dict[Any, Any]
     weights: dict[str, Array]
     by_constraints: bool = False
 
@@ -45,12 +41,11 @@ class Departure(NamedTuple):
         """That of a state."""
         own = {name: array.copy() for name, array in state.own_fields.items()}
         settings = state.settings() if with_settings else {}
-        return cls(own, settings, copy.deepcopy(state.discrete), _weights(state, copied=True))
+        return cls(own, settings, _weights(state, copied=True))
 
     def put_fields(self, state: State) -> None:
         """Copy the fields, and what subsystems do not keep, to *state*."""
         state.take_own(self.own)
-        state.discrete = copy.deepcopy(self.discrete)
         if self.weights:
             state.upd_resources().weights = {name: array.copy() for name, array in self.weights.items()}
 
@@ -81,19 +76,17 @@ def find_departure(
     )
     others = (
         has_set
-        or any(state.discrete.values())
-        or any(shared.discrete.values())
-        or not all(_same(state.field(name), own.get(name, shared.field(name))) for name in fields if name != _ENABLED)
+        or not all(_same(state.field(name), own.get(name, shared.field(name))) for name in fields if name not in ENABLED)
         or not _alike(_weights(state), _weights(shared))
     )
-    if others or (_ENABLED in fields and not _same(state.field(_ENABLED), shared.field(_ENABLED))):
+    if others or not all(_same(state.field(name), shared.field(name)) for name in fields.intersection(ENABLED)):
         return Departure.of(state, has_set)._replace(by_constraints=not others)
     return None
 
 
 def is_plain(state: State) -> bool:
     """True if a state has nothing of its own but its variables, so that of two such states none has departed."""
-    return state.resources is None and not state.own_fields and not any(state.discrete.values())
+    return state.resources is None and not state.own_fields
 
 
 def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:

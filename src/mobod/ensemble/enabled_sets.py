@@ -1,7 +1,7 @@
-"""EnabledSets: states of an ensemble by the constraints that are enabled, closed contacts among them: each set has lanes.
+"""EnabledSets: states of an ensemble by the constraints that are enabled, and the contacts that slide: each set has lanes.
 
-A lane needs the same equations as its neighbours. So each set of enabled constraints has runs of its own, of the same kernels:
-a state whose contact closes or opens leaves its lane there, waits, and goes on in a lane of the other set.
+A lane needs the same equations as its neighbours. So each set has runs of its own, of the same kernels: a state whose contact
+closes, slips, sticks or opens leaves its lane there, waits, and goes on in a lane of the other set.
 """
 
 # ruff: noqa: SLF001  (it is a part of its ensemble, in a class of its own)
@@ -15,20 +15,21 @@ import numpy as np
 import numpy.typing as npt
 
 from ..state.fields import GROUPED
-from .departure import Departure
+from .departure import ENABLED, Departure
 from .lane_runs import LaneRuns
+from .states import memory_of
 
 if TYPE_CHECKING:
     from ..state.state import State
 
-#: A set: of each constraint whether it is enabled, as bytes.
+#: A set: of each constraint whether it is enabled, and which contacts slide, as bytes.
 Enabled = bytes
 #: What a state owns in which other constraints are enabled.
-_FIELDS = ("constraint_enabled", *GROUPED)
+_FIELDS = (*ENABLED, *GROUPED)
 
 
 class EnabledSets:
-    """The runs in lanes of each set of enabled constraints that has come up.
+    """The runs in lanes of each set that has come up.
 
     Parameters
     ----------
@@ -41,7 +42,7 @@ class EnabledSets:
 
     def __init__(self, ensemble: Any, lanes: LaneRuns, given: tuple[Any, ...]) -> None:
         self._ensemble_alive, self._lanes, self._given = weakref.ref(ensemble), lanes, given
-        self.shared: Enabled = ensemble._template.field("constraint_enabled").tobytes()
+        self.shared: Enabled = b"".join(ensemble._template.field(name).tobytes() for name in ENABLED)
         self._runs: dict[Enabled, LaneRuns] = {self.shared: lanes}
         #: Whether states can leave their lanes for others.
         self._is_open = lanes.hands_over and lanes.stepped is None
@@ -59,8 +60,8 @@ class EnabledSets:
             return self.shared
         if not (departure.by_constraints and self._is_open):
             return None
-        found: Enabled = departure.own["constraint_enabled"].tobytes()
-        return found
+        shared = self._ensemble._template
+        return b"".join(departure.own.get(name, shared.field(name)).tobytes() for name in ENABLED)
 
     def takes(self, state: State, departure: Departure | None) -> Enabled | None:
         """The set in whose lanes a state that has departed so far can go on; None where it cannot. Needs ACCELERATION."""
@@ -69,6 +70,12 @@ class EnabledSets:
         if found is None or (contacts is not None and not contacts.can_be_in_lanes(state)):
             return None
         return found
+
+    def begin(self, i: int, state: State) -> None:
+        """State *i*, which is at *state*, is about to go on in a lane."""
+        if state.slides and self._lanes.contacts is not None:
+            self._lanes.contacts.begin_in_lane(state)
+            self._ensemble._memory[i] = memory_of(state.record)
 
     def takes_back(self, state: State, departure: Departure | None, is_sound: bool) -> bool:
         """True if the next step of such a state is taken in a lane; one that is not sound is not realized."""
@@ -80,7 +87,8 @@ class EnabledSets:
         if found is None:
             state, own = self._ensemble._template.copy(), self._ensemble._departures[i].own
             state.take_own({**state.own_fields, **{name: own[name] for name in _FIELDS if name in own}})
-            found = self._runs[enabled] = LaneRuns(state, *self._given, self._lanes)
+            given = state, *self._given, self._lanes
+            found = self._runs[enabled] = LaneRuns(*given)
             self._ensemble._make_ready(found, state)
         return found
 

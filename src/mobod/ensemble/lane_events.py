@@ -196,6 +196,8 @@ class LaneEvents:
         if enabled is None:
             owner.goes_alone(i, True)
             return None
+        if sets is not None:
+            sets.begin(i, state)
         owner.onward[i, layout.CONTACTS] = layout.JUST
         if sets is not None and sets.runs_of(enabled, i) is not runs:
             owner.waits(i, state)

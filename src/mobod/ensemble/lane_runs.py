@@ -27,13 +27,14 @@ from ..state.fields import Record
 from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
-from ..stepping.witnesses import CLOSED, GAP, SEEN, WIDTH, WINDOW, WITH_RATES
+from ..stepping.witnesses import CLOSED, GAP, SEEN, SLIPS, WIDTH, WINDOW, WITH_RATES
 from ..system.projection import share_weights
 from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.realize import advance
 from ..tree.tree import in_each_lane
+from ..unilateral.closed_contact import FrictionLeft, NormalForce, SlipLeft
 from ..unilateral.contact_events import ContactEvents
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
@@ -52,6 +53,9 @@ METHODS = {
     Verlet.kernel: layout.VERLET,
     TimeStepping.kernel: layout.CONTACT,
 }
+
+#: How runs begin by the witnesses of contacts, those of gaps aside.
+_NEAR: dict[Any, int] = {NormalForce: CLOSED, FrictionLeft: CLOSED, SlipLeft: SLIPS}
 
 
 class Reason(NamedTuple):
@@ -103,8 +107,6 @@ def why_one_by_one(state: State, integrator: Integrator, watches: bool = False, 
         return Reason(f"events of this system are found by Python ({_named(found)})", _WATCH)
     if system.has_time_advanced_events():
         return Reason("this system has events whenever time advances")
-    if any(state.discrete.values()):
-        return Reason("unilateral contacts of this system slide where all begin")
     settings._apply()  # noqa: SLF001
     plain = settings.allow_interpolation and settings.counts[rk.PROJECTION] & 1 and settings.internal_step_limit is None
     return None if plain else Reason("this integrator's settings are for one state of this system at a time")
@@ -243,7 +245,7 @@ class LaneRuns:
         holds: bool,
         controller: UsersRoutine | None = None,
         terminator: UsersRoutine | None = None,
-        base: LaneRuns | None = None,
+        base: Any = None,
     ) -> None:
         tree, counts = state.tree, state.tree.counts
         self.own = own
@@ -325,7 +327,7 @@ class LaneRuns:
         self._callback = lending.watching(called)
         address = self._callback.address(**in_lanes) if any(alone) else 0
         differs = [1 if python else WITH_RATES * (one.rate is None) for one, python in zip(called, alone, strict=True)]
-        near = [(GAP if one.rate is not None else CLOSED) * (one.owner is self.contacts) for one in called]
+        near = [0 if one.owner is not self.contacts else _NEAR.get(type(one.witness), GAP) for one in called]
         rows = zip(called, alone, differs, near, strict=True)
         integers, numbers = pack(rows, instance, count, 0, address, **in_lanes)
         pools = np.array(integers, np.int64), np.array(numbers, np.float64).reshape(-1, 1)

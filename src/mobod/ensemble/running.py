@@ -130,7 +130,7 @@ class Running(OwnValues):
             self._take(q, u, mobility_forces)
         if self._stage >= wanted:
             return
-        number = self._threads if threads is None or self._system.calls_python else count_of(threads)
+        number = self._threads if threads is None or self._system.calls_back else count_of(threads)
         in_lanes = not self._system.calls_with_states
         if wanted > INSTANCE or not in_lanes:
             self._reasons = None

@@ -97,9 +97,9 @@ class Simulating(Stepping):
 
         Every state has its own step sizes, events and end; explicit Runge-Kutta, semi-explicit and Verlet's methods step eight
         states at once on each thread, `BDF` one, and a state that has ended makes room for the next. Lanes wait while handlers
-        of events are called, and one whose rigid contacts close or open goes on beside those with the same ones closed. Others,
-        systems with parts in Python, states whose rigid contacts slide, and those that handlers have made otherwise unlike the
-        others, are simulated state by state, compiled as far as `mobod.simulate` is.
+        of events are called, and one whose rigid contacts close, slip, stick or open goes on beside those whose contacts do the
+        same. Others, systems with parts in Python, and states that handlers have made otherwise unlike these, are simulated
+        state by state, compiled as far as `mobod.simulate` is.
 
         Parameters
         ----------
@@ -216,7 +216,7 @@ class Simulating(Stepping):
         failed = run.outcome[:, layout.NUM_ERROR_FAILURES].copy()
         failed[~run.in_lanes | (run.outcome[:, layout.STATUS] != rk.REACHED)] = 0
         i = int(failed.argmax()) if len(failed) else 0
-        is_plain = run.controller is None and not self._system.calls_python  # a user's law is not called once more unasked
+        is_plain = run.controller is None and not self._system.calls_back  # a user's law is not called once more unasked
         if not (failed[i] >= _MANY_FAILURES and is_plain and wrapped_paths(self._system, self._template)):
             return
         end = [part[i].copy() for part in self._variables]
@@ -348,7 +348,7 @@ class Simulating(Stepping):
             if ends is not None:
                 self._system.add_event_handler(ends)
             try:
-                in_python = self._system.runs_in_python or run.controller is not None or ends is not None
+                in_python = self._system.calls_with_states or run.controller is not None or ends is not None
                 in_python = in_python or run.tangents is not None
                 self._helpers.share_all(Task(work, len(which)), 1 if in_python else self._threads)
             finally:
@@ -384,7 +384,7 @@ class Simulating(Stepping):
         wanted = None if run.tangents is None else run.tangents.wanted
         returns = onward is not None and run.lane_events is not None
         returns = returns and run.lanes is not None and run.lanes.hands_over
-        is_free = functools.partial(self._is_as_others, i, run.lanes.sets) if returns else None
+        is_free = functools.partial(self._is_as_others, i, run.lanes.sets) if returns and run.lanes is not None else None
         times = run.times[min(i, len(run.times) - 1), made:]
         done = run_one(self._system, state, times, settings, force, onward, wanted, is_free)
         k = int(np.count_nonzero(done.time[: len(times)] == times[: len(done.time)]))  # the last row may be an event's
@@ -669,6 +669,8 @@ class _Run:
         assert done.following is not None and self.lane_events is not None
         self.outcome[i, layout.STATUS] = layout.WAITS
         self.onward[i, layout.LEFT_AT :] = self._ensemble._time[i, 0], *done.following, layout.JUST
+        assert isinstance(self.lanes, LaneRuns)
+        self.lanes.sets.begin(i, done.state)
         self.lane_events.take_up(i, done.state, *done.dealt_with)
 
     def hand_over(self, which: npt.NDArray[np.int64]) -> None:

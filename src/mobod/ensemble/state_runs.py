@@ -89,7 +89,9 @@ class StateRuns:
         self.hands_over = False
         #: There are neither unilateral contacts nor witnesses that Python is called for.
         self.contacts, self.called = None, list[Watched]()
-        self.calls_python = state.system.calls_python
+        #: Nor are there lanes.
+        self.sets: Any = None
+        self.calls_python = state.system.calls_back
         self.of_each = of_each
         if state.resources is not None and state.resources.weights:
             share_weights(state)
@@ -131,7 +133,7 @@ class StateWorker:
         self._block, self._queue = state.block, np.zeros(QUEUE_SIZE, np.int64)
         self._settings, self.choices = made.control.copy(), made.counts.copy()
         self._remembered, self._no_energies = remembered_of(state), np.zeros(0)
-        self._calls_python = state.system.calls_python
+        self._calls_python = state.system.calls_back
         #: What is called on the way, for whom, and when.
         self.called: tuple[LaneEvents, Owner, Schedule] | None = None
         #: Witnesses, which the loop looks at.

@@ -88,7 +88,7 @@ class States(Sealed):
         self._template = state.copy()
         self._version = system.topology_version
         # Python runs one thread at a time, and users' parts may not be made for several
-        self._threads, self._helpers = 1 if system.calls_python else count_of(threads), Helpers()
+        self._threads, self._helpers = 1 if system.calls_back else count_of(threads), Helpers()
         tree = self._template.tree
         self._groups = -(-self._n // LANES)
         padded = self._groups * LANES

@@ -223,7 +223,7 @@ class Stepping(Gradients):
         if reason is None or self._n == 1 or reason.what in said:
             return
         said.add(reason.what)
-        cost = "on one thread, " if self._system.runs_in_python else ""
+        cost = "on one thread, " if self._system.calls_with_states else ""
         cost += "each as by mobod.simulate, some hundred times slower than in compiled code"
         remedy = f"; {reason.remedy}" if reason.remedy else ""
         message = f"{reason.what}: its states are simulated one by one, {cost}{remedy}"
@@ -321,13 +321,14 @@ class Stepping(Gradients):
                     reasons.of_states[i] = why
                 if plan.lanes is not None and plan.lanes.sets.takes_back(state, self._departures.get(i), why is None):
                     stepper = kept.pop(i)  # the next call has it in a lane
+                    plan.lanes.sets.begin(i, state)
                     if stepper is not None and (plan.lanes.adaptive or i in self._departures):
                         plan.follow(i, stepper)
                     if schedule is not None and stepper is not None:
                         handled, reported = stepper.is_dealt_with
                         schedule.ask_of(i, stepper.state, not handled, not reported)
 
-        self._helpers.share_all(Task(by_chunks(work), len(which)), 1 if self._system.runs_in_python else self._threads)
+        self._helpers.share_all(Task(by_chunks(work), len(which)), 1 if self._system.calls_with_states else self._threads)
 
     def _note_events(self, i: int, log: EventLog | None) -> None:
         """Something may have happened to state *i* in this call, of which its log tells."""
@@ -395,7 +396,7 @@ class _StepPlan:
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
         #: How each state goes on where the last call has left it.
         goes_on = lanes is not None and (lanes.adaptive or any(events) or bool(lanes.called))
-        self.onward = layout.new_onward(padded if goes_on else 0)
+        self.onward: Array = layout.new_onward(padded if goes_on else 0)
         #: The impulses of each state's last step, where contact is stepped.
         self.impulses = np.full((padded if lanes is not None and lanes.stepped is not None else 0, contact.ROW_SIZE), np.nan)
 
@@ -461,9 +462,8 @@ class _Stepping(Task):
         which: npt.NDArray[np.int64] = _NONE,
     ) -> None:
         self.called = called
-        self.ends, self.forces = ends, forces
-        if ends is None:
-            self.ends, self.forces = np.zeros(len(plan.outcome)), np.zeros(forces.shape)
+        self.ends: Array = np.zeros(len(plan.outcome)) if ends is None else ends
+        self.forces = np.zeros(forces.shape) if ends is None else forces
         data = (*variables, self.forces, lanes.of_each, self.ends, *_NO_REPORTS, plan.outcome, plan.reached)
         data += which, plan.onward, plan.impulses
 

@@ -509,7 +509,7 @@ class Integrator(Sealed):
     @property
     def _runs_compiled(self) -> bool:
         """True if kernels alone realize: else they call Python for it, as it has hooks, or forces beside the elements'."""
-        return not (self.system.interprets(self._state) or callable(self.held))
+        return not (self.system.is_interpreted or callable(self.held))
 
     def _holding(self, held: Any) -> int:
         """The address of the routine that realizes with *held* mobility forces, which the state's record then has."""

@@ -170,7 +170,7 @@ def is_possible(integrator: Any, simple: bool) -> bool:
     return bool(
         simple
         and state.stage_number >= ACCELERATION
-        and not integrator.system.interprets(state)
+        and not integrator.system.is_interpreted
         and integrator.held is None
         and integrator.internal_step_limit is None
         and not integrator.return_every_internal_step

@@ -220,7 +220,7 @@ class TimeStepper(Sealed):
         works = contacts is not None and not self.contacts_are_handled and contacts.has_work(copy, self.closed_are_handled)
         if contacts is not None and (calls or works):
             calls += self._agenda.calls_for_contacts()
-        changes = self.system.calls_python or self.system.event_handlers or self.system.event_reporters
+        changes = self.system.calls_back or self.system.event_handlers or self.system.event_reporters
         self.parts_at_start = parts_fingerprint(self) if changes and self.may_be_saved else None
         self._begin_interval()
         if calls:
@@ -234,10 +234,10 @@ class TimeStepper(Sealed):
         if not matter.unilateral_contacts:
             return None
         by_events = not self._integrator.steps_contacts
-        from ..unilateral.contact_events import ContactEvents, needs_python
+        from ..unilateral.contact_events import ContactEvents
 
-        if by_events and needs_python(self.system):
-            self.system.interpret_for_contacts()
+        if by_events and any(one.has_friction() for one in matter.unilateral_contacts):
+            self.system.may_slide = True
         return ContactEvents(self.system, self._integrator.get_accuracy_in_use()) if by_events else None
 
     @property

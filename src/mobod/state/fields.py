@@ -50,6 +50,8 @@ class Record(RecordBase):
     effect_size: int
     gram_size: int
     most_rows: int  # of a group of constraints
+    num_slips: int  # nc where contacts may slide, else 0
+    slip_work_size: int
     constrained_nu: int  # nu where there are constraints, else 0
     constrained_nq: int
     three: int
@@ -185,6 +187,7 @@ class Record(RecordBase):
     path = index("path_size", "bodies between Ground and those it acts on, these included; each before its parent")
     path_parent = index("path_size", "index on the same path of the parent; -1 where that is Ground")
     path_mobilizer = index("path_size", "index of its first u among the constraint's; -1 where not acted on")
+    friction_rows = index("nc", "of a contact that slides: the constraint whose tangential rows friction acts along; else -1")
     # enabled constraints whose paths share a mobility are a group; a state that enables others has these fields of its own
     num_groups = index("one", "number of groups")
     group_first = index("nc", "first of its constraints in group_constraints")
@@ -323,6 +326,9 @@ class Record(RecordBase):
     gram_upper = state("gram_size", 1, "second factor, where equations are redundant")
     gram_inverse = state("num_rows", 1, "scales of rows, then 1 / diagonal of the factor")
     rounding = state("num_rows", 1, "position error that rounding of axes explains; 0 where a row moves something")
+    slip_memory = state("num_slips", 6, "how a contact was let slide: direction, coefficients, see `tree.sliding`")
+    slip_forces = state("num_slips", 2, "friction, along its tangential rows, that body_forces have")
+    slip_work = state("slip_work_size", 1, "scratch of `tree.sliding`")
     row_work = state("num_rows", 1, "right sides, then solutions, group by group")
     gram_work = state("most_rows", 1, "scratch")
     path_forces = state("path_forces_size", 6, "scratch: Z+ of unit multipliers along a path")
@@ -370,7 +376,7 @@ GROUPED = (
 INSTANCE_FIELDS = (
     *PARAMETERS,
     *("force_enabled", "force_integers", "prescribed", "lock_level", "prescribed_level", "motion_enabled"),
-    *("constraint_enabled", "constraint_integers", *GROUPED),
+    *("constraint_enabled", "constraint_integers", "friction_rows", *GROUPED),
     *SHORTCUTS,
 )
 #: Fields of addresses of routines, which each scalar has its own of.
@@ -387,4 +393,7 @@ LEFT_AT_ZERO = {"massless": ("com_G", "inertia_G", "centrifugal"), "plain_outboa
 #: Continuous variables of a state that modelling choices do not touch.
 OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
 #: Memory of measures, contacts and controllers, likewise.
-REMEMBERED = ("measure_memory", "measure_next", "measure_history", "bristle_memory", "bristle_next", "control_memory")
+REMEMBERED = (
+    *("measure_memory", "measure_next", "measure_history", "bristle_memory", "bristle_next", "control_memory"),
+    "slip_memory",
+)

@@ -33,7 +33,7 @@ class Invalidation(Requirements):
 
     def invalidate_z(self) -> None:
         """z changed: results that do not depend on z stay valid."""
-        if self.tree.forces_read_z or self.system.calls_python:
+        if self.tree.forces_read_z or self.system.calls_back:
             self.valid &= KEPT_BY_Z
         else:  # nobody reads z: forces, rates and accelerations are as they were
             self.valid &= ~validity.unchanged(Stage.DYNAMICS)

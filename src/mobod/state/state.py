@@ -58,12 +58,13 @@ class State(OwnParameters):
 
     INNER = frozenset(
         """
-        A_GB H H_FM R_FM R_GB V_GB assign attach_own block check_owner discrete end_step field force_cache forces has_known
+        A_GB H H_FM R_FM R_GB V_GB assign attach_own block check_owner end_step field force_cache forces has_known
         has_locks instance_token invalidate_from invalidate_instance invalidate_model invalidate_q invalidate_u invalidate_z
         is_constrained is_unchanged impulses leave_out lower_to make_forces make_room mark_unchanged matters_own move_to
         need_accelerations need_instance need_positions need_velocities num_matter_errors own_copy own_field own_fields
         own_numbers pending_euler_angles preparing put_number put_numbers q_dot_dot_view q_dot_view q_values q_view record
-        refuse refuse_model resources revert scratch settings settle_motion slots snapshot stage_number take_own take_settings
+        refuse refuse_model resources revert scratch settings settle_motion slides slots snapshot stage_number take_own
+        take_settings
         token tree tree_of u_dot_view u_values u_view upd_resources use_euler_angles valid variable_places version
         write_matters_own y_values z_dot_view z_values z_view
         """.split()
@@ -176,7 +177,6 @@ class State(OwnParameters):
                 setattr(other, name, getattr(self, name))
         other.impulses = None
         other.own_fields = {name: array.copy() for name, array in self.own_fields.items()}
-        other.discrete = _copy.deepcopy(self.discrete)
         other.force_cache = dict(self.force_cache)
         if self.resources is not None:
             other.resources, other.stage_number = self.resources.copy(self.system), self._finished_stage
@@ -199,14 +199,14 @@ class State(OwnParameters):
                 self.record.buffer.copy(),
                 {name: array.copy() for name, array in self.own_fields.items()},
             ),
-            (_copy.deepcopy(self.discrete) if self.discrete else {}, dict(self.force_cache), resources),
+            (dict(self.force_cache), resources),
             (self.stage_number, self.valid, self.use_euler_angles, self.pending_euler_angles),
             [] if self.impulses is None else list(self.impulses.found),
         )
 
     def revert(self, kept: tuple[Any, ...]) -> None:
         """Restore what `snapshot` has kept; each snapshot can be used once."""
-        (tree, record, buffer, own), (self.discrete, self.force_cache, self.resources), numbers, struck = kept
+        (tree, record, buffer, own), (self.force_cache, self.resources), numbers, struck = kept
         for name in self.own_fields.keys() - own.keys():
             record.share(name, tree.fields[name])
         self.own_fields, self.instance_token = own, object()
@@ -241,7 +241,6 @@ class State(OwnParameters):
             "use_euler_angles": self.use_euler_angles,
             "pending": self.pending_euler_angles,
             "own": self.own_fields,
-            "discrete": self.discrete,
             "stage": self._finished_stage,
             "valid": self.valid,
             "resources": self.resources,
@@ -261,7 +260,7 @@ def restore(system: MultibodySystem, data: dict[str, Any]) -> State:
     if state.version != system.topology_version:
         state.token = None
     state.stage_number, state.valid = data["stage"], data["valid"]
-    state.discrete, state.resources = _copy.deepcopy(data["discrete"]), data["resources"]
+    state.resources = data["resources"]
     if state.resources is not None:
         state.resources.be_at_rest()
     for name, array in data["own"].items():

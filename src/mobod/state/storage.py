@@ -41,7 +41,6 @@ class Storage(HidesInner):
         "__weakref__",
         "_y_view",
         "block",
-        "discrete",
         "force_cache",
         "forces",
         "impulses",
@@ -81,7 +80,6 @@ class Storage(HidesInner):
         self.use_euler_angles = tree.use_euler_angles
         self.pending_euler_angles = tree.use_euler_angles
         self.own_fields: dict[str, npt.NDArray[Any]] = {}
-        self.discrete: dict[Any, Any] = {}
         self.force_cache: dict[int, Any] = {}  # of custom forces that depend on positions alone
         self.instance_token = object()  # another one where an Instance variable or a modelling choice has changed
         self.preparing = 0  # b or -b while Python writes body b's rows of positions or of velocities
@@ -130,6 +128,11 @@ class Storage(HidesInner):
     def is_constrained(self) -> bool:
         """True if some constraint is enabled."""
         return self.tree.counts["nc"] > 0 and bool(np.count_nonzero(self.field("constraint_enabled")))
+
+    @property
+    def slides(self) -> bool:
+        """True if contacts slide in it."""
+        return self.tree.counts["num_slips"] > 0 and bool((self.field("friction_rows") >= 0).any())
 
     @property
     def has_locks(self) -> bool:

@@ -27,11 +27,11 @@ from .record import PREVIOUS_TIME, TIME, WATCHES, Y, run_of
 
 # of a row of the table: where the witness's routine is, the places of its integers and numbers, which changes of sign count,
 # how far the record is to be realized for a difference, which takes the place of a rate; GAP where a run begins alone that may
-# come to an event within two windows, or is there already, and CLOSED where each begins alone; and 1 where Python finds the
-# event, as the witness is a bound
+# come to an event within two windows, or is there already, and CLOSED and SLIPS where each begins alone; and 1 where Python
+# finds the event, as the witness is a bound
 ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING, DIFFERS, NEAR, IS_BOUND = range(8)
 WIDTH = 8
-GAP, CLOSED = 1, 2
+GAP, CLOSED, SLIPS = 1, 2, 3
 #: What a callback is told of the record: it is at a step's end, or elsewhere and realized so far, or as far as witnesses need
 #: it for their values. The two in the middle are what DIFFERS says, too, of a witness whose rate is a difference; of others
 #: that is 0.
@@ -72,7 +72,9 @@ def look_at_all(model: Any, watched: Any, n: int, seen: Any, mark: Any, begins: 
         if begins and watched[WIDTH * w + NEAR] != 0 and watched[WIDTH * w + IS_BOUND] == 0:
             gap = load(model.witness_values, 0, 0)
             raised = where(gap < LEAST_GAP, LEAST_GAP - gap, zero(gap))
-            if watched[WIDTH * w + NEAR] == CLOSED:
+            if watched[WIDTH * w + NEAR] == SLIPS:
+                raised = zero(gap)
+            elif watched[WIDTH * w + NEAR] == CLOSED:
                 raised = where(gap < 0.0, -2.0 * gap, zero(gap))
             shift = where(mark > 0.0, raised, shift)
             store(seen, SEEN * w + SHIFT, 0, shift)
@@ -176,7 +178,7 @@ def is_near_event(model: Any, watched: Any, n: int, seen: Any, work: Any, lane: 
     for i in range(model.nq):
         size = max(size, abs(load_lane(work, Y, i, lane)))
     for w in range(n):
-        if watched[WIDTH * w + NEAR] == CLOSED:
+        if watched[WIDTH * w + NEAR] >= CLOSED:
             near = near or not goes_on
         elif watched[WIDTH * w + NEAR] != 0:
             value, rate = ends_of_step(seen, w, lane)[1]

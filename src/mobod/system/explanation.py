@@ -8,6 +8,7 @@ from ..errors import ModelError
 from ..state.state import State
 from ..tree import block_elimination, realize as _realize
 from ..tree.prescribed_mobilities import FROM_MOTION, SOLVED
+from ..unilateral.sliding import no_solution
 from ..value.stage import Stage
 from . import prescription
 from .topology import HasTopology
@@ -79,6 +80,8 @@ class Explaining(HasTopology):
                 if said:
                     raise ModelError(said)
                 raise ModelError(f"accelerations are not finite: {force!r} gives a force that is infinite or not a number")
+        if state.slides and np.isfinite(record.d_inverse).all():
+            raise ModelError(no_solution(self._with_speeds(state)))
         raise ModelError(
             "accelerations are not finite: a force is infinite or not a number, or the mass properties differ by more "
             f"than double precision holds{''.join(f'. {text}' for text in matter.singularities(state).values())}"

@@ -54,7 +54,7 @@ class SimbodyMatterSubsystem(HasContacts):
         angles_of_rows
         body_list check_particle_masses constraint_of converted
         default_use_euler_angles enable_constraint explicit_g find_body find_mobility find_reaction frame_jacobian
-        fulfil_by_impulses latch mobilities_by_name take_up mobility_vector
+        fulfil_by_impulses latch let_slide mobilities_by_name take_up mobility_vector
         mobilizer_acceleration mobilizer_velocity name_of_contact note num_equations particle
         particles places_of_rows position_errors positions
         rigid_pairs rows_in_use rubber_band_lines singularities

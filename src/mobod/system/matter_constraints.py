@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -73,15 +73,35 @@ class Constrained(TreeDynamics):
 
     def enable_constraint(self, state: State, constraint: Constraint, enabled: bool) -> None:
         """Enable or disable a constraint in a state, which falls to MODEL at most where that changes anything."""
-        tree = state.tree_of(self._ground, f"enable or disable of {constraint.name!r}")
+        state.tree_of(self._ground, f"enable or disable of {constraint.name!r}")
         if bool(state.field("constraint_enabled")[constraint.index]) == enabled:
             return
         state.own_field("constraint_enabled")[constraint.index] = enabled
-        fields, _ = grouped(tree.fields, state.field("constraint_enabled"), tree.nb)
+        self._regroup(state)
+
+    def let_slide(self, state: State, normal: Constraint, memory: Sequence[float] | None) -> None:
+        """Let a contact slide, of this *normal*, as a row of `slip_memory` says; no more if that is None."""
+        along = normal.slides_along.index if memory is not None and normal.slides_along is not None else -1
+        if memory is not None:
+            state.record.slip_memory[normal.index] = memory
+        if state.field("friction_rows")[normal.index] != along:
+            state.own_field("friction_rows")[normal.index] = along
+            self._regroup(state)
+        state.invalidate_instance()
+
+    def _regroup(self, state: State) -> None:
+        """Find the groups of a state in which other constraints are enabled, or other contacts slide."""
+        tree = state.tree
+        fields, _ = grouped(tree.fields, state.field("constraint_enabled"), tree.nb, state.field("friction_rows"))
         for name in GROUPED:
             state.own_field(name)[:] = fields[name]
         record = state.record
-        for array in (record.effect, record.own_effect, record.multiplier):  # entries on no path have to be zero
+        for array in (
+            record.effect,
+            record.own_effect,
+            record.multiplier,
+            record.slip_forces,
+        ):  # what nobody writes has to be zero
             array[:] = 0.0
 
     # ------------------------------------------------------------------------------------------ rows

@@ -37,7 +37,7 @@ def project(system: OnManifold, state: State, what: int, tolerance: float, least
     _project.begin_projection(state.block, float(tolerance), least_iterations)
     try:
         given = _project.call, state.block, _project.project.address(), what
-        if system.interprets(state):
+        if system.is_interpreted:
             with realized_by_python(state):
                 status, refused = with_refusals_apart(*given, realizer.address())
         else:

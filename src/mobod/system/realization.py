@@ -18,8 +18,6 @@ from ..state import validity
 from ..state.stage_hooks import refuse_change
 from ..state.state import State
 from ..tree import constraints, realize as _realize
-from ..unilateral.base import SLIDING
-from ..unilateral.sliding import add_friction
 from ..value import checks
 from ..value.stage import INSTANCE, MODEL, Stage
 from . import prescription
@@ -127,10 +125,10 @@ class Realizing(Explaining):
         reached = state.stage_number
         if reached >= level:
             return
-        if self.is_interpreted or reached < INSTANCE or self.may_slide:
+        if self.is_interpreted or reached < INSTANCE:
             if reached == MODEL:
                 self.get_matter_subsystem().check_particle_masses(state)
-            if reached < MODEL or self.interprets(state):
+            if reached < MODEL or self.is_interpreted:
                 self._realize_interpreted(state, Stage(stage))
                 return
         valid = state.valid
@@ -196,12 +194,12 @@ class Realizing(Explaining):
     def _realize_step_by_step_with(self, state: State, forces: Array) -> None:
         """The same in systems with parts in Python, and for arguments that are not plain arrays."""
         of_mobilities = state.record.mobility_forces
-        if self.interprets(state):
+        if self.is_interpreted:
             self.realize(state, Stage.VELOCITY)
             state.valid &= ~(_FORCES | validity.ACCELERATIONS)
             state.lower_to(_AT_VELOCITY)
             self._realize_interpreted(state, Stage.ACCELERATION, forces)
-            of_mobilities[: len(forces), 0] -= forces  # friction of contacts that slide has been added, too
+            of_mobilities[: len(forces), 0] -= forces
             return
         self.realize(state, Stage.DYNAMICS)
         kept = of_mobilities.copy()
@@ -217,10 +215,6 @@ class Realizing(Explaining):
         """The same stage by stage, with Python's parts called where their turn comes; *more* are forces on mobilities."""
         if state.stage_number < Stage.MODEL:
             raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
-        slides = bool(state.discrete.get(SLIDING))
-        if slides and not state.valid & validity.ACCELERATIONS:  # friction of the last time is among the forces
-            state.valid &= ~validity.FORCES
-            state.lower_to(int(Stage.VELOCITY))
         before, resources = (state.stage_number, state.valid), state.resources
         if resources is not None:
             if resources.realizing:
@@ -246,10 +240,6 @@ class Realizing(Explaining):
                     prescription.set_known_u_dot(self, state)
                 if wanted:
                     told = self.compute(state, wanted) == step
-                if slides and wanted & validity.ACCELERATIONS and (shared := add_friction(state)) is not None:
-                    state.valid &= ~validity.ACCELERATIONS
-                    self.compute(state, wanted)
-                    state.record.multiplier[:, 0] += shared
                 if step == _AT_DYNAMICS and wanted & validity.FORCES and more is not None:
                     state.record.mobility_forces[: len(more), 0] += more
                 if not told:  # a mobilizer's hooks for positions and velocities run before its columns are evaluated
@@ -377,7 +367,7 @@ class Realizing(Explaining):
         """The kernel that realizes states; with users' compiled functions it checks their results, too."""
         checked = any(body.is_of_users_functions for body in self.get_matter_subsystem().body_list)
         self._address = _realize.advance.address()
-        self.plain_routine = None if checked or self.calls_python else np.array([self._address])
+        self.plain_routine = None if checked or self.calls_back else np.array([self._address])
         if checked:
             kernel = _realize.realize_checked
             self._kernel = kernel.code or kernel.code_for(np.zeros(1, np.int64), 0, 0, 0)

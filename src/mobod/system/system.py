@@ -56,8 +56,8 @@ class MultibodySystem(Differentiable):
         custom_motions event_handlers
         event_reporters explain forces_in_python measures_in_python
         force_subsystems
-        interpret_for_contacts interprets invalidate_topology is_interpreted lines_of_functions
-        may_slide needs_states owner_of parts_apart parts_in_python plain_routine runs_in_python
+        invalidate_topology is_interpreted lines_of_functions
+        may_slide needs_states owner_of parts_apart parts_in_python plain_routine
         program_of
         remember subsystems takes_differences topology_token
         topology_version tree_for

@@ -22,7 +22,6 @@ from ..state.stage_hooks import refuse_change
 from ..state.state import State
 from ..state.subsystem import HOOKS, Subsystem, warn_of_misspelt_hooks
 from ..tree.tree import Tree
-from ..unilateral.base import SLIDING
 from ..value.stage import Stage
 from . import prescription
 from .events import HasEvents
@@ -139,16 +138,6 @@ class HasTopology(HasEvents):
             state.make_room(tree, state.record)
         self._default_state = state.copy()
         return state
-
-    def interpret_for_contacts(self) -> None:
-        """Let Python take part in realizing states in which contacts slide, from now on: other runs may have such states."""
-        if not self.may_slide:
-            self.may_slide = True
-            self._kernel = self.plain_routine = None  # whether states may be realized without Python is found out anew
-
-    def interprets(self, state: State) -> bool:
-        """True if Python takes part in realizing this state stage by stage: hooks, or contacts that slide in it."""
-        return self.is_interpreted or (self.may_slide and bool(state.discrete.get(SLIDING)))
 
     def _compile_measures(self, tree: Tree) -> bool:
         """Compile the measures' integration and memory into the steps, where all parts of the system allow that."""
@@ -311,7 +300,7 @@ class HasTopology(HasEvents):
         So it is unless a subsystem has hooks, functions or measures are in Python, or contacts slide in the state.
         """
         hooked = any(self._hooked[stage] for stage in HOOKS if stage > Stage.MODEL)
-        if hooked or self._has_callbacks or self.compiles_measures or SLIDING in state.discrete or not self.calls_back:
+        if hooked or self._has_callbacks or self.compiles_measures or state.slides or not self.calls_back:
             return None
         return Parts(
             self.forces_in_python,
@@ -327,27 +316,19 @@ class HasTopology(HasEvents):
 
     @property
     def calls_with_states(self) -> bool:
-        """True if Python is given states while they are realized: ensembles then take them one by one.
-
-        Those in which contacts slide are not like the others of an ensemble, and go alone anyway.
-        """
+        """True if Python is given states while they are realized: ensembles then take them one by one."""
         return self.is_interpreted or bool(self.forces_in_python or self.measures_in_python)
 
     @property
-    def runs_in_python(self) -> bool:
-        """True if Python is given states, or may be while their contacts slide: those that go alone then share one thread."""
-        return self.calls_with_states or self.may_slide
-
-    @property
     def calls_python(self) -> bool:
-        """True if Python takes part in realizing states, if only as a callback of kernels: these then have no tangents."""
+        """True if Python takes part in realizing states, or contacts may slide in a run: tangents of kernels do not do then."""
         return self.calls_back or self.may_slide
 
     def takes_differences(self, state: State) -> bool:
-        """True if Python takes part in realizing this state, so that its derivatives are differences."""
-        return self.calls_back or self.interprets(state)
+        """True if derivatives of this state are differences: Python takes part in realizing it, or contacts slide in it."""
+        return self.calls_back or state.slides
 
     @property
     def calls_back(self) -> bool:
-        """True if it does so in each state, and not only where contacts slide."""
+        """True if Python takes part in realizing states, if only as a callback of kernels."""
         return self.is_interpreted or self._has_callbacks or bool(self.forces_in_python or self.measures_in_python)

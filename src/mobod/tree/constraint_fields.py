@@ -20,7 +20,7 @@ def topology(
     """The fields that do not depend on which constraints are enabled, and all counts but those that `grouped` gives."""
     fields: dict[str, list[Any]] = {name: [] for name in _LISTS}
     counts = {"wrenches_size": 0, "speed_coefficients_size": 0, "coordinate_coefficients_size": 0, "path_forces_size": 0}
-    rows = 0
+    rows, slips = 0, False
     for constraint in constraints:
         _check_mobility(constraint, parents, num_u)
         constraint.check_coordinates(num_q)
@@ -31,7 +31,9 @@ def topology(
         speeds, coordinates = sum(num_u[b] for b in mobilizers), sum(num_q[b] for b in mobilizers)
         starts = dict(zip(mobilizers, np.cumsum([0, *(num_u[b] for b in mobilizers)]).tolist(), strict=False))
         integers, numbers = constraint.pack_integers(), constraint.pack_numbers()
+        slips = slips or constraint.slides_along is not None
         one = {
+            "friction_rows": -1,
             "constraint_enabled": int(not constraint.disabled_by_default),
             "constraint_first_integer": len(fields["constraint_integers"]),
             "constraint_first_number": len(fields["constraint_numbers"]),
@@ -69,6 +71,7 @@ def topology(
         counts["path_forces_size"] = max(counts["path_forces_size"], own * len(path))
     counts |= {
         "nc": len(constraints),
+        "num_slips": len(constraints) if slips else 0,
         "num_rows": rows,
         "constrained_bodies_size": len(fields["constrained_bodies"]),
         "constrained_mobilizers_size": len(fields["constrained_mobilizers"]),
@@ -87,7 +90,7 @@ _LISTS = (
     *("first_constrained_body", "num_constrained_bodies", "constrained_bodies", "constrained_body_place"),
     *("first_mobilizer", "num_mobilizers", "constrained_mobilizers", "num_speeds", "num_coordinates"),
     *("first_row", "num_p", "num_v", "num_a", "first_wrench", "first_speed", "first_coordinate"),
-    *("first_path", "path_length", "path", "path_parent", "path_mobilizer"),
+    *("first_path", "path_length", "path", "path_parent", "path_mobilizer", "friction_rows"),
 )
 
 
@@ -113,12 +116,21 @@ def _check_mobility(constraint: Constraint, parents: Sequence[int], num_u: Seque
         )
 
 
-def grouped(fields: dict[str, Any], enabled: Sequence[int] | Indices, nb: int) -> tuple[dict[str, Indices], dict[str, int]]:
-    """The fields of groups where the constraints of *enabled* are, and the sizes these take, largest where all are."""
+def grouped(
+    fields: dict[str, Any], enabled: Sequence[int] | Indices, nb: int, friction_rows: Sequence[int] | Indices = ()
+) -> tuple[dict[str, Indices], dict[str, int]]:
+    """The fields of groups where the constraints of *enabled* are, and the sizes these take, largest where all are.
+
+    Rows along which friction of contacts acts that slide have effects, too, behind those of their group's equations.
+    """
     num_u, first_u = fields["num_u"], fields["first_u"]
     nc = len(fields["first_row"])
     on = [c for c in range(nc) if enabled[c]]
     paths = {c: fields["path"][fields["first_path"][c] : fields["first_path"][c] + fields["path_length"][c]] for c in on}
+    slides = {c: int(friction_rows[c]) for c in on if len(friction_rows) and friction_rows[c] >= 0}
+    for c, r in slides.items():
+        own = fields["path"][fields["first_path"][r] : fields["first_path"][r] + fields["path_length"][r]]
+        paths[c] = [*paths[c], *own]
     leader = list(range(nc))
     first_of: dict[int, int] = {}
     for c in on:
@@ -159,7 +171,11 @@ def grouped(fields: dict[str, Any], enabled: Sequence[int] | Indices, nb: int) -
             for r in range(fields["first_row"][c], fields["first_row"][c] + _rows_of(fields, c)):
                 out["row_place"][r], out["row_effect"][r], out["row_stride"][r] = row + k, effect + k * n, n
                 k += 1
-        row, effect, gram, most = row + m, effect + m * n, gram + m * m, max(most, m)
+        for along in (slides[c] for c in group if c in slides):
+            for r in range(fields["first_row"][along], fields["first_row"][along] + _rows_of(fields, along)):
+                out["row_effect"][r], out["row_stride"][r] = effect + k * n, n
+                k += 1
+        row, effect, gram, most = row + m, effect + k * n, gram + m * m, max(most, m)
     out["num_groups"] = [len(members)]
     padded = {name: nc for name in GROUPED if name.startswith("group_")} | {"group_bodies": nb}
     for name, size in padded.items():

@@ -118,7 +118,8 @@ def effects(model: Record, c: int) -> None:
                     store(model.own_effect, e0 + j, 0, o)
             transmit(model, up, b, rows, k, zw, zv)
         _lengthen(model, place, up, b)
-    _scales(model, c, rows, of_torque, of_force)
+    if model.row_place[row] >= 0:  # and no row that friction acts along
+        _scales(model, c, rows, of_torque, of_force)
 
 
 @generic

@@ -25,7 +25,7 @@ from ..algebra.memory import load_spatial
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, store, zero
 from ..compiling import generic, routine
-from ..constraint.protocol import ACCELERATIONS, POSITIONS, SOLVE_ROWS, THROUGH_COORDINATES, VELOCITIES
+from ..constraint.protocol import ACCELERATIONS, POSITIONS, SLIDE, SOLVE_ROWS, THROUGH_COORDINATES, VELOCITIES
 from ..mobilizer import q_rates
 from ..state.fields import Record
 from . import constraint_paths, gram_solve
@@ -42,7 +42,10 @@ def constrain(model: Record, what: int, _: int) -> int:
         return 0
     for g in range(model.num_groups[0]):
         for at in range(model.group_first[g], model.group_end[g]):
-            write_rows(model, model.group_constraints[at], what)
+            c = model.group_constraints[at]
+            write_rows(model, c, what)
+            if model.num_slips > 0 and model.friction_rows[c] >= 0:
+                write_rows(model, model.friction_rows[c], what)
     return 0
 
 
@@ -156,19 +159,32 @@ def solve(model: Record) -> None:
         for at in range(model.group_first[g], model.group_end[g]):
             c = model.group_constraints[at]
             constraint_paths.effects(model, c)
-            for k in range(num_rows(model, c)):
-                r = model.first_row[c] + k
-                error = wrenches_times(model, c, k, model.coriolis) + load(model.acceleration_offset, r, 0)
-                store(model.row_work, model.row_place[r], 0, error + constraint_paths.rates_of_row(model, c, r))
-        solve_group(model, g)
+            if model.num_slips > 0 and model.friction_rows[c] >= 0:
+                constraint_paths.effects(model, model.friction_rows[c])
+        put_errors(model, g)
+        again = solve_group(model, g)
+        if model.num_slips > 0:
+            call_routine(model.constrain[SLIDE], model, g, again)
         keep_multipliers(model, g)
         _relieve(model, g)
 
 
 @generic
-def solve_group(model: Record, g: int) -> None:
-    """`row_work` of group g becomes (G M^-1 G^T)^+ times itself. Needs the effects."""
-    call_routine(model.constrain[SOLVE_ROWS], model, g, 0)
+def put_errors(model: Record, g: int) -> None:
+    """G udot_0 + offset of group g into `row_work`. Needs the effects."""
+    for at in range(model.group_first[g], model.group_end[g]):
+        c = model.group_constraints[at]
+        for k in range(num_rows(model, c)):
+            r = model.first_row[c] + k
+            error = wrenches_times(model, c, k, model.coriolis) + load(model.acceleration_offset, r, 0)
+            store(model.row_work, model.row_place[r], 0, error + constraint_paths.rates_of_row(model, c, r))
+
+
+@generic
+def solve_group(model: Record, g: int) -> int:
+    """`row_work` of group g becomes (G M^-1 G^T)^+ times itself; how others are solved. Needs the effects."""
+    again: int = call_routine(model.constrain[SOLVE_ROWS], model, g, 0)
+    return again
 
 
 @routine

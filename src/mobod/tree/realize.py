@@ -23,7 +23,7 @@ from ..state.validity import (
     UNCHECKED,
     VELOCITIES,
 )
-from . import acceleration, articulated_inertia, particles, position, prescribe, velocity
+from . import acceleration, articulated_inertia, particles, position, prescribe, sliding, velocity
 
 #: What `realize` returns; the last where nothing has been done, as the caller has given other than plain arrays.
 DONE, BAD_INPUT, BAD_U_DOT, BAD_KINEMATICS, NOT_PLAIN = 0, 1, 2, 3, 4
@@ -72,6 +72,8 @@ def dynamics(model: Record, valid: int, wanted: int) -> int:
     articulated, accelerations = missing & ARTICULATED != 0, missing & ACCELERATIONS != 0
     if accelerations:
         prescribe.sweep(model)
+        if model.num_slips > 0 and model.num_groups[0] > 0:
+            call_routine(model.constrain[constraint_what.SLIDE], model, 0, sliding.TAKE_BACK)
     for b in range(model.nb - 1, 0, -1):
         if articulated:
             articulated_inertia.step(model, b)
@@ -108,6 +110,8 @@ def _advance(model: Record, valid: int, wanted: int, holds: bool) -> int:
         if velocities:
             call_routine(model.constrain[0], model, constraint_what.VELOCITIES, 0)
     if missing & FORCES != 0:
+        if model.num_slips > 0 and model.num_groups[0] > 0:
+            sliding.forget(model)
         # flags of `force.dispatch`: forces of positions are kept already, and are to be kept
         forces.sweep(model, (valid & KEPT_FORCES) // KEPT_FORCES + 2 * ((wanted & KEPT_FORCES) // KEPT_FORCES))
         if model.measures[0] != 0:

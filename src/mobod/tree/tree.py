@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..algebra.record import LANES, TANGENTS, DualRows, aligned_zeros, value_blocks
 from ..compiling import Callback, Job, compile_ahead
 from ..constraint.base import Constraint
-from ..constraint.protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SOLVE_ROWS, THROUGH_COORDINATES
+from ..constraint.protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SLIDE, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
 from ..force.contact.fields import fields_of as fields_of_surfaces
 from ..force.dispatch import all_runs
@@ -24,7 +24,7 @@ from ..mobilizer.routines import BY_ADDRESS
 from ..state.fields import PARAMETERS, Record
 from ..state.state import State
 from ..value.level import Level, Method, all_methods
-from . import constraint_fields, measures, nominal, position, realize, sampling
+from . import constraint_fields, measures, nominal, position, realize, sampling, sliding
 from .block_elimination import BALL, FREE, GENERAL_BALL, GENERAL_FREE, NONE, ONE_BY_ONE
 from .constraint_paths import as_q, effects_of_block
 from .constraints import constrain, solve_rows, through_coordinates
@@ -396,8 +396,10 @@ class Tree:
         groups, sizes = constraint_fields.grouped(fields.integers, [1] * len(constraints), self.nb)
         if not all(fields.integers["constraint_enabled"]):
             groups, _ = constraint_fields.grouped(fields.integers, fields.integers["constraint_enabled"], self.nb)
-        fields.counts.update(counts | sizes | {"constraint_routines": 5})
-        fields.integers.update({"constrain": [0] * 5, "constraint_routine": [0] * len(constraints)})
+        contacts = sum(one.slides_along is not None for one in constraints)
+        sizes["slip_work_size"] = sliding.work_size(contacts, sizes["most_rows"])
+        fields.counts.update(counts | sizes | {"constraint_routines": 6})
+        fields.integers.update({"constrain": [0] * 6, "constraint_routine": [0] * len(constraints)})
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -510,6 +512,8 @@ class Tree:
                 shared.append((EFFECTS_OF_BLOCK, effects_of_block))
             if np.any(fields["rates"] != q_rates.SAME):
                 shared.append((AS_Q, as_q))
+            if self.counts["num_slips"]:
+                shared.append((SLIDE, sliding.slide))
         return {
             "kinematics_sweep": [(0, realize.kinematics)],
             "dynamics_sweep": [(0, realize.dynamics)],
@@ -543,7 +547,7 @@ class Tree:
             found = {}
             routines = self.routines_by_field(not any(scalar), not (scalar[1] or scalar[3]))
             if scalar[1] and any(scalar[2:]):  # residuals only
-                for_rows = [one for one in routines["constrain"] if one[0] not in (SOLVE_ROWS, EFFECTS_OF_BLOCK)]
+                for_rows = [one for one in routines["constrain"] if one[0] not in (SOLVE_ROWS, EFFECTS_OF_BLOCK, SLIDE)]
                 routines |= {"dynamics_sweep": [], "constrain": for_rows}
                 if scalar[3] and self.measures_with_tangents is None:
                     routines |= {"measures": [], "measure_calls": []}

@@ -105,6 +105,7 @@ class UnilateralContact(Sealed):
             checks.instance(f"rolling of {type(self).__name__}", rolling, Constraint, such_as)
         self.matter: SimbodyMatterSubsystem = normal.matter
         self.normal, self.rolling, self._sign = normal, rolling, checks.integer("sign", sign, -1, 1)
+        normal.slides_along = rolling
         if self._sign == 0:
             raise ValueError("sign has to be 1 or -1, got 0")
         #: Restitution, capture speed, three coefficients of friction, transition speed; kernels look at them where they are.
@@ -155,8 +156,8 @@ class UnilateralContact(Sealed):
     def enable_sliding(self, state: State, direction: Any, *, impulse: bool = True) -> bool:
         """Close it in this state, and let it slip along a *direction* ``(2,)`` of the contact plane, against friction.
 
-        Friction then has its dynamic coefficient, opposes the slip, or where that is zero *direction*. Needs MODEL. It acts
-        where a `TimeStepper` runs the system by events. In a run what slips closes by an impulse unless *impulse* is False.
+        Friction then has its dynamic coefficient, opposes the slip, or where that is zero *direction*. Needs MODEL. In a run
+        what slips closes by an impulse unless *impulse* is False.
         """
         if self.rolling is None:
             raise ModelError(f"enable_sliding: {self!r} has no friction; use enable")
@@ -191,9 +192,9 @@ class UnilateralContact(Sealed):
 
     def get_sliding_direction(self, state: State) -> Array | None:
         """The direction ``(2,)`` given to `enable_sliding`; None where it does not slide. Needs MODEL."""
-        sliding = state.discrete.get(SLIDING)
-        found = None if sliding is None else sliding.get(self._index)
-        return None if found is None or not self.is_enabled(state) else found.copy()
+        if self.rolling is None or state.field("friction_rows")[self.normal.index] < 0 or not self.is_enabled(state):
+            return None
+        return state.record.slip_memory[self.normal.index, :2].copy()
 
     def _which_enabled(self, state: State) -> Constraint | None:
         for one in (self.rolling, self.normal):
@@ -202,12 +203,11 @@ class UnilateralContact(Sealed):
         return None
 
     def _slide(self, state: State, direction: Array | None) -> None:
-        sliding = state.discrete.setdefault(SLIDING, {})
-        before = sliding.pop(self._index, None)
         if direction is not None:
-            sliding[self._index] = direction
-        if before is not None or direction is not None:
-            state.invalidate_instance()
+            _, dynamic, viscous = self.numbers[2:5].tolist()
+            self.matter.let_slide(state, self.normal, (*direction.tolist(), dynamic, viscous, float(self._sign), 0.0))
+        elif state.field("friction_rows")[self.normal.index] >= 0:
+            self.matter.let_slide(state, self.normal, None)
 
     # ------------------------------------------------------------------------------------------ errors
 
@@ -325,7 +325,10 @@ class UnilateralContact(Sealed):
         return float(self.numbers[4])
 
     def set_friction(self, static: float, dynamic: float | None = None, viscous: float = 0.0) -> None:
-        """Change the coefficients. `ModelError` where it was made without friction and has no equations for it."""
+        """Change the coefficients. `ModelError` where it was made without friction and has no equations for it.
+
+        In a state in which it slides they are as they were when that began.
+        """
         found = friction_coefficients(self._name, static, dynamic, viscous)
         if self.rolling is None and any(found):
             raise ModelError(f"{self!r} was made without friction; make it with static_friction")
@@ -408,10 +411,6 @@ class UnilateralContact(Sealed):
         """A point in Ground ``(3,)`` where it is. Needs POSITION."""
         body = self.normal.constrained_bodies[-1] if self.normal.constrained_bodies else self.normal.constrained_mobilizers[0]
         return np.array(body.get_body_transform(state).p)
-
-
-#: The key of directions of slip among a state's discrete variables.
-SLIDING = "unilateral: sliding"
 
 
 def friction_coefficients(

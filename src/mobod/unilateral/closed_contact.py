@@ -1,15 +1,19 @@
-"""Witnesses of contacts that are closed without slip, of runs in lanes: kernels read forces off the multipliers."""
+"""Witnesses of contacts that are closed, of runs in lanes: kernels read forces off the multipliers."""
 
 from __future__ import annotations
 
 import math
 from typing import Any
 
+import numpy as np
+
 from ..algebra.scalar import load, sqrt, zero
 from ..compiling import generic
 from ..event.routines import by_address, number
 from ..event.witness import Witness
 from ..state.state import State
+from ..tree import sliding
+from ..tree.constraints import row_times
 from ..value.stage import Stage
 from .base import UnilateralContact
 
@@ -30,6 +34,16 @@ def look_at_friction(model: Any, i: int, n: int) -> Any:
     return left, zero(left) + math.nan
 
 
+@generic
+def look_at_slip(model: Any, i: int, n: int) -> Any:
+    """Integers: the constraints of the normal and of the slip."""
+    c, r = model.witness_integers[i], model.witness_integers[i + 1]
+    x, y = row_times(model, r, 1, model.V_GB, model.u), row_times(model, r, 2, model.V_GB, model.u)
+    along = x * load(model.slip_memory, c, sliding.DIRECTION) + y * load(model.slip_memory, c, sliding.DIRECTION + 1)
+    slip = along - load(model.slip_memory, c, sliding.LEAST_SLIP)
+    return slip, zero(slip) + math.nan
+
+
 class NormalForce(Witness):
     """The normal force of a contact that is closed: at zero it lets go.
 
@@ -48,7 +62,9 @@ class NormalForce(Witness):
         return f"<{type(self).__name__} of {self._contact.name!r}>"
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:
-        return [self._contact.rows_of().index], [-float(self._contact.get_sign_convention())]
+        contact = self._contact
+        rows = contact.normal if contact.is_sliding(state) else contact.rows_of()
+        return [rows.index], [-float(contact.get_sign_convention())]
 
     def calc_value(self, state: State) -> float:
         """The force. Needs ACCELERATION."""
@@ -68,3 +84,18 @@ class FrictionLeft(NormalForce):
         """The coefficient times the normal force, less the friction. Needs ACCELERATION."""
         x, y = self._contact.calc_friction_force(state).tolist()
         return self._contact.get_static_friction() * self._contact.calc_normal_force(state) - float((x * x + y * y) ** 0.5)
+
+
+class SlipLeft(NormalForce):
+    """The slip of a contact along the direction in which it was let slide, less what it ends at."""
+
+    required_stage = Stage.VELOCITY
+    routine = by_address(look_at_slip)
+
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        return [self._contact.normal.index, self._contact.rows_of().index], []
+
+    def calc_value(self, state: State) -> float:
+        """The slip. Needs VELOCITY."""
+        direction, *_, least = np.split(state.record.slip_memory[self._contact.normal.index], [2, sliding.LEAST_SLIP])
+        return float(self._contact.get_slip_velocity(state) @ direction - least[0])

@@ -27,10 +27,11 @@ from ..event import EventHandler
 from ..event.watched import Found, Watched
 from ..state.impulses import Impulse
 from ..state.trigger_info import TriggerInfo
+from ..tree.sliding import LEAST_SLIP
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
-from .closed_contact import FrictionLeft, NormalForce
+from .closed_contact import FrictionLeft, NormalForce, SlipLeft
 from .open_gap import OpenGapOfTable, open_gap
 from .problem import ContactRows, Problem, constraints_of, moves_something, rows_of_constraint, space_for
 from .sliding import paradox, sliding_contacts
@@ -106,10 +107,7 @@ class ContactEvents(EventHandler):
             watch("normal force", Stage.ACCELERATION, self._watch_left(_normal_force, one, state))
             direction = one.get_sliding_direction(state)
             if direction is not None:
-                least = self._unknown_slip(state, rows_of_constraint(state, one.rows_of()))
-                # what begins with less, as its friction does not hold it, is faster soon
-                least = least if _slip_along(one, direction, 0.0, state) > least else 0.0
-                watch("slip", Stage.VELOCITY, partial(_slip_along, one, direction, least))
+                watch("slip", Stage.VELOCITY, partial(_slip_along, one, direction, self._least_slip(one, direction, state)))
             elif one.has_friction():
                 watch("friction left", Stage.ACCELERATION, self._watch_left(_friction_left, one, state))
         return found
@@ -121,28 +119,43 @@ class ContactEvents(EventHandler):
             if not one.is_enabled(state):
                 found.append(self.watch_gap(one))
                 continue
-            left = [(NormalForce(one), "normal force"), (FrictionLeft(one), "friction left")]
-            for witness, what in left if one.has_friction() else left[:1]:
+            left = [(NormalForce(one), "normal force")]
+            if one.is_sliding(state):
+                left.append((SlipLeft(one), "slip"))
+            elif one.has_friction():
+                left.append((FrictionLeft(one), "friction left"))
+            for witness, what in left:
                 stage, value = witness.required_stage, witness.calc_value
                 found.append(Watched(self, 0, stage, value, None, self.info, witness, one.name, what))
         return found
 
     def can_be_in_lanes(self, state: State) -> bool:
-        """True if no contact slides, and what keeps those that are closed is within the law: of redundant rows it may not be.
+        """True if what keeps contacts that are closed is within the law: of redundant rows it may not be.
 
         Needs ACCELERATION.
         """
         closed = [one for one in self._system.get_matter_subsystem().unilateral_contacts if one.is_enabled(state)]
-        if any(one.is_sliding(state) for one in closed):
-            return False
-        left = (one.calc_normal_force(state) for one in closed)
-        return all(x > 0.0 for x in left) and all(_friction_left(one, state) > 0.0 for one in closed if one.has_friction())
+        stick = (one for one in closed if one.has_friction() and not one.is_sliding(state))
+        return all(one.calc_normal_force(state) >= 0.0 for one in closed) and all(
+            _friction_left(one, state) > 0.0 for one in stick
+        )
+
+    def begin_in_lane(self, state: State) -> None:
+        """Keep at how little slip that of contacts that slide has ended, of a state that goes on in a lane."""
+        for one in sliding_contacts(state):
+            row = state.record.slip_memory[one.normal.index]
+            row[LEAST_SLIP] = self._least_slip(one, row[:2], state)
 
     def still_hold(self, state: State, found: Found) -> bool:
         """True if all that was *found* is multipliers that have left the law where forces within it would hold the same."""
         if any(one.owner is not self or not isinstance(one.witness, NormalForce) for one in found.which):
             return False
         return self._holds(state)
+
+    def _least_slip(self, one: UnilateralContact, direction: Array, state: State) -> float:
+        """At how little slip it ends; what begins with less, as its friction does not hold it, is faster soon."""
+        least = self._unknown_slip(state, rows_of_constraint(state, one.rows_of()))
+        return least if _slip_along(one, direction, 0.0, state) > least else 0.0
 
     def _unknown_slip(self, state: State, rows: Array) -> float:
         """The slip that errors of speeds, which the accuracy allows, leave unknown, of a contact of these *rows*."""
@@ -481,11 +494,6 @@ def _mode(contact: UnilateralContact, state: State) -> str:
     return "slid" if contact.is_sliding(state) else "stuck"
 
 
-def needs_python(system: MultibodySystem) -> bool:
-    """True if contacts may slide, whose friction Python computes."""
-    return any([one.has_friction() for one in system.get_matter_subsystem().unilateral_contacts])
-
-
 # witnesses go into checkpoints: functions of a module can be pickled
 
 
@@ -502,4 +510,4 @@ def _friction_left(contact: UnilateralContact, state: State) -> float:
     return contact.get_static_friction() * contact.calc_normal_force(state) - friction
 
 
-__all__ = ["ContactEvents", "needs_python", "sliding_contacts"]
+__all__ = ["ContactEvents", "sliding_contacts"]
