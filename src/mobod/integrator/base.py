@@ -542,10 +542,11 @@ class Integrator(Sealed):
             state.end_step(state.time)
             self.restart(longest)
             return
-        if state.valid & KINEMATICS != KINEMATICS:
+        if state.valid & KINEMATICS != KINEMATICS and not (self._is_as_it_was(state) and self._moves_freely()):
             self.system.project(state, self.constraint_tolerance)
         self._realize_held()
-        rows.begin_at(state.block, self.work)
+        begin = rows.begin_at
+        (begin.code or begin.code_for(state.block, self.work))(state.block, self.work)
         control[rk.TIME] = control[rk.PREVIOUS_TIME] = state.time
         control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
         if control[rk.FIXED_STEP] == 0.0:
