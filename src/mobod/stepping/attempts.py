@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..algebra.scalar import load, load_lane, num_lanes, store, store_lane, zero
 from ..compiling import generic
 from . import errors, record as rk
-from .evaluate import CHANGED_Q, CHANGED_U, evaluate, project
+from .evaluate import CHANGED_Q, CHANGED_U, evaluate_projected, project
 from .limits import COARSEST, SURPRISE
 from .method.method import Method
 from .record import place
@@ -81,7 +81,7 @@ def arrive(model: Any, run: Any, any_goes_on: bool, controlled: bool) -> bool:
     h = load(control, rk.SIZE, 0)
     if num_lanes(h) == 1 and not load_lane(control, rk.TAKEN, 0, 0) > 0.0:
         return False
-    store(control, rk.SOUND, 0, evaluate(model, plan, run.held))
+    store(control, rk.SOUND, 0, evaluate_projected(model, plan, run.held))
     looks = plan[rk.LIMITER] != 0 and plan[rk.ENDS_AT_STAGE] == 0 and controlled
     if looks:
         most = SURPRISE / max(1.0, accuracy / COARSEST)

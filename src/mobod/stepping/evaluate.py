@@ -49,11 +49,17 @@ def evaluate(model: Any, plan: Any, held: Any = None, keep: int = 0) -> Any:
 
 
 @generic
-def evaluate_rest(model: Any, plan: Any, valid: int) -> Any:
+def evaluate_rest(model: Any, plan: Any, valid: int, held: Any = None) -> Any:
     """`evaluate`, of a record in which some results are *valid*."""
     if valid & KINEMATICS != KINEMATICS:
-        return evaluate(model, plan)
-    return _find_rates(model, plan, valid)
+        return evaluate(model, plan, held)
+    return _find_rates(model, plan, valid, held)
+
+
+@generic
+def evaluate_projected(model: Any, plan: Any, held: Any = None) -> Any:
+    """`evaluate`, where `project` has left y: poses and velocities that it has realized stay."""
+    return evaluate_rest(model, plan, KINEMATICS if plan[rk.PROJECTOR] != 0 else 0, held)
 
 
 @generic
@@ -145,7 +151,7 @@ def project(model: Any, plan: Any, mark: Any, choices: int, tolerance: float) ->
     Parameters
     ----------
     model : record
-        Its y comes from an attempt or an interpolation; prescribed variables have their values.
+        Its y comes from an attempt or an interpolation. Prescribed variables are set to their values.
     plan : array
         Of a run.
     mark : scalar
@@ -169,7 +175,9 @@ def project(model: Any, plan: Any, mark: Any, choices: int, tolerance: float) ->
         store(model.projection, projection_steps.TOLERANCE, 0, reach)
         store(model.projection, projection_steps.LEAST, 0, where(mark > 0.0, least, zero(mark)))
         missed = zero(mark)
-        for what in (PROJECT_Q, PROJECT_U):
+        for what, sets in ((PROJECT_Q, SET_Q), (PROJECT_U, SET_U)):
+            if plan[rk.PRESCRIBER] != 0:
+                call_routine(plan[rk.PRESCRIBER], model, sets, 0)
             failed = call_routine(plan[rk.PROJECTOR], model, what, plan[rk.ROUTINE])
             missed = where(load(model.projection, projection_steps.ERROR, 0) <= reach, missed, one(mark))
             if num_lanes(mark) == 1 and failed != 0:

@@ -25,6 +25,7 @@ from .evaluate import (
     begin_step,
     energy,
     evaluate,
+    evaluate_projected,
     evaluate_rest,
     finish_step,
     prescribe,
@@ -116,7 +117,7 @@ def arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
     prescribe(model, counts)
     if project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
         return rk.NOT_PROJECTED
-    status = evaluate(model, counts)
+    status = evaluate_projected(model, counts)
     counts[rk.EVALUATIONS] += 1
     if status != 0:
         counts[rk.REALIZATION_FAILURES] += 1
