@@ -3,9 +3,10 @@
 Rajagopal's model with 80 muscles, and gait2354's subject for computed muscle control and residual reduction, of a clone of
 github.com/opensim-org/opensim-models that the environment variable MOBOD_LAB_FILES names. One evaluation is new q and u and all
 up to accelerations. Forward runs fall for 0.2 s from the default pose, both integrators initialized before, in processor
-seconds; a run of OpenSim's `Manager` is compared with the cheapest one whose coordinates at the end are as near to those of
-the tightest as its are to those of its tightest, and counts where no other run of it is as exact for less. Static
-optimization is of a made-up motion of the legs, reserves of 100 N m or N; its cost is compared with OpenSim's in the tests.
+seconds, each by several of its methods; a run of OpenSim's `Manager` is compared with the cheapest one whose coordinates at the
+end are as near to those of the tightest as its are to those of its tightest, and counts where no other run of it is as exact
+for less. Static optimization is of a made-up motion of the legs, reserves of 100 N m or N; its cost is compared with OpenSim's
+in the tests.
 Derivatives of one state are multiples of those without muscles. OpenSim's columns need ``pip install opensim``.
 """
 
@@ -26,9 +27,17 @@ from .report import Target, print_table, run_as_script
 #: Microseconds of an evaluation, and of one in an ensemble; times the Manager; frames by second; times the bare model.
 EVALUATION, IN_LANES, FORWARD, FRAMES, DERIVATIVES = 40.0, 6.0, 50.0, 2000.0, 3.0
 STATES, FRAMES_OF_MOTION, FALL = 64, 250, 0.2
-#: Of forward runs, the reference first.
-OWN_ACCURACIES = 1e-10, 3e-2, 1e-2, 5e-3, 3e-3, 1e-3, 3e-4, 1e-4, 7e-5, 5e-5, 3e-5, 2e-5, 1e-5, 1e-6
-ACCURACIES = 1e-9, 1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5
+#: Methods and accuracies of forward runs, the reference first; the `Manager`'s are those that are cheapest somewhere.
+OWN = {
+    "RungeKuttaMerson": (1e-10, 3e-2, 1e-2, 5e-3, 3e-3, 1e-3, 7e-4, 5e-4, 3e-4, 2e-4, 1e-4, 7e-5, 5e-5, 3e-5, 1e-5, 1e-6),
+    "RungeKuttaFeldberg": (2e-4, 1.5e-4, 1e-4, 7e-5, 3e-5),
+    "RungeKutta3": (1e-1, 7e-2, 5e-2, 3e-2, 1e-2),
+}
+THEIRS = {
+    "RungeKuttaMerson": (1e-9, 1e-2, 1e-3, 3e-4, 1e-4, 3e-5, 1e-5),
+    "RungeKuttaFeldberg": (1e-5,),
+    "RungeKutta3": (1e-2, 1e-3, 3e-4),
+}
 RAJAGOPAL, GAIT = ("Models", "Rajagopal", "Rajagopal2016.osim"), ("Pipelines", "Gait2354_Simbody")
 
 
@@ -79,33 +88,41 @@ def forward(np: Any, mb: Any, osim: Any, model: Any, path: Path, rounds: int) ->
     """Seconds and errors of runs of both."""
     state = model.default_state()
     model.equilibrate_muscles(state)
-    ends, found = {}, {}
-    for accuracy in OWN_ACCURACIES:
-        best = np.inf
-        for _ in range(3 * rounds if accuracy > OWN_ACCURACIES[0] else 1):
-            stepper = mb.TimeStepper(model.system, mb.integrator.RungeKuttaMerson(model.system, accuracy=accuracy))
-            stepper.initialize(state)
-            start = time.process_time()
-            stepper.step_to(FALL)
-            best = min(best, time.process_time() - start)
-        ends[accuracy] = np.array(stepper.state.q)
-        found[f"own {accuracy:g}"] = best, float(np.abs(ends[accuracy] - ends[OWN_ACCURACIES[0]]).max())
+
+    def run(method: str, accuracy: float) -> tuple[float, Any]:
+        stepper = mb.TimeStepper(model.system, getattr(mb.integrator, method)(model.system, accuracy=accuracy))
+        stepper.initialize(state)
+        start = time.process_time()
+        stepper.step_to(FALL)
+        return time.process_time() - start, np.array(stepper.state.q)
+
+    found = errors_and_seconds(np, run, "own", OWN, 3 * rounds)
     if osim is None:
         return found
-    theirs, loaded = {}, osim.Model(str(path))
-    for accuracy in ACCURACIES:
-        best = np.inf
-        for _ in range(rounds if accuracy > ACCURACIES[0] else 1):
-            begin = loaded.initSystem()
-            loaded.equilibrateMuscles(begin)
-            manager = osim.Manager(loaded)
-            manager.setIntegratorAccuracy(accuracy)
-            manager.initialize(begin)
-            start = time.process_time()
-            end = manager.integrate(FALL)
-            best = min(best, time.process_time() - start)
-        theirs[accuracy] = np.array([one.getValue(end) for one in loaded.getCoordinateSet()])
-        found[f"OpenSim {accuracy:g}"] = best, float(np.abs(theirs[accuracy] - theirs[ACCURACIES[0]]).max())
+    loaded = osim.Model(str(path))
+
+    def run_theirs(method: str, accuracy: float) -> tuple[float, Any]:
+        begin = loaded.initSystem()
+        loaded.equilibrateMuscles(begin)
+        manager = osim.Manager(loaded)
+        manager.setIntegratorMethod(getattr(osim.Manager, f"IntegratorMethod_{method}"))
+        manager.setIntegratorAccuracy(accuracy)
+        manager.initialize(begin)
+        start = time.process_time()
+        end = manager.integrate(FALL)
+        return time.process_time() - start, np.array([one.getValue(end) for one in loaded.getCoordinateSet()])
+
+    return found | errors_and_seconds(np, run_theirs, "OpenSim", THEIRS, rounds)
+
+
+def errors_and_seconds(np: Any, run: Any, whose: str, methods: dict[str, tuple[float, ...]], rounds: int) -> dict[str, Any]:
+    """The least seconds of some runs of each method at each accuracy, and their errors; the first run is the reference."""
+    found, reference = {}, None
+    for method, accuracies in methods.items():
+        for accuracy in accuracies:
+            seconds, ends = zip(*(run(method, accuracy) for _ in range(1 if reference is None else rounds)), strict=True)
+            reference = ends[0] if reference is None else reference
+            found[f"{whose} {method} {accuracy:g}"] = min(seconds), float(np.abs(ends[0] - reference).max())
     return found
 
 
