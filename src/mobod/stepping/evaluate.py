@@ -22,6 +22,7 @@ from ..motion.protocol import SET_Q, SET_U
 from ..state.validity import ARTICULATED, FORCES, KEPT_FORCES, KINEMATICS, NO_MOBILIZERS, NO_RATES, POSITIONS, UNCHECKED
 from ..system.in_python import BEGINS, ENDS
 from ..tree import measures, momentum, project as projection_steps
+from ..tree.prescribe import AT_ONCE
 from ..tree.realize import nothing_of
 from . import record as rk
 
@@ -39,12 +40,12 @@ def evaluate(model: Any, plan: Any, held: Any = None, keep: int = 0) -> Any:
     """
     valid = 0
     if plan[rk.PRESCRIBER] != 0:
-        call_routine(plan[rk.PRESCRIBER], model, SET_Q, 0)
-        status = call_routine(plan[rk.ROUTINE], model, 0, POSITIONS | plan[rk.WANTED] & UNCHECKED)
-        if status != 0:
-            return soundness(model, status)
+        if call_routine(plan[rk.PRESCRIBER], model, SET_Q, 0) != AT_ONCE:
+            status = call_routine(plan[rk.ROUTINE], model, 0, POSITIONS | plan[rk.WANTED] & UNCHECKED)
+            if status != 0:
+                return soundness(model, status)
+            valid = POSITIONS
         call_routine(plan[rk.PRESCRIBER], model, SET_U, 0)
-        valid = POSITIONS
     return _find_rates(model, plan, valid, held, keep)
 
 

@@ -16,10 +16,16 @@ from ..motion.protocol import POSITION, SET_Q, SET_U, SET_U_DOT, VELOCITY
 from ..state.fields import Record
 from .prescribed_mobilities import FROM_MOTION
 
+#: What `prescribe` returns where u may be set before positions are known.
+AT_ONCE = 1
+
 
 @routine
 def prescribe(model: Record, what: int, unused: int) -> int:
-    """Set q (``SET_Q``) or u (``SET_U``) of every body whose lock or compiled motion prescribes it."""
+    """Set q (``SET_Q``) or u (``SET_U``) of every body whose lock or compiled motion prescribes it.
+
+    `AT_ONCE` where there are locks alone, whose u needs no positions; Python's motions never say so.
+    """
     for b in range(1, model.nb):
         level = model.prescribed_level[b]
         if level == POSITION or (level == VELOCITY and what == SET_U):
@@ -27,7 +33,7 @@ def prescribe(model: Record, what: int, unused: int) -> int:
                 _hold(model, b, what)
             else:
                 call_routine(model.motion[b], model, b, what)
-    return 0
+    return AT_ONCE if model.nm == 0 else 0
 
 
 @generic
