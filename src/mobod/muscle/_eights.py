@@ -88,12 +88,12 @@ def _ways(listed: Any, before: int) -> tuple[Any, Any]:
     put_path, leave_out, go_beside, length_beside = listed.put_beside, listed.leave_out, listed.go_beside, listed.length_beside
 
     @generic
-    def note(model: Any, known: Any, pulls: Any, k: int, own_length: Any, end: int) -> int:
+    def note(model: Any, known: Any, pulls: Any, k: int, own_length: Any, rows: Any, lane: int, end: int) -> int:
         e = int(load(known, k, ELEMENT))
         ratio = number(model, model.force_first_number[e] + before)
         store(known, k, ITS_LENGTH, ratio * own_length)
         store(known, k, ITS_FIRST, 1.0 * end)
-        speed, end = list_pulls(model, model.force_first_integer[e] + HEAD, pulls, end)
+        speed, end = list_pulls(model, model.force_first_integer[e] + HEAD, rows, lane, pulls, end)
         store(known, k, ITS_SPEED, ratio * speed)
         store(known, k, ITS_END, 1.0 * end)
         return end
@@ -102,7 +102,7 @@ def _ways(listed: Any, before: int) -> tuple[Any, Any]:
     def go_alone(model: Any, known: Any, pulls: Any, k: int, end: int) -> int:
         e = int(load(known, k, ELEMENT))
         own_length = length(model, model.force_first_integer[e] + HEAD, model.force_first_number[e] + before + 1)
-        return note(model, known, pulls, k, own_length, end)
+        return note(model, known, pulls, k, own_length, model.function_value, 0, end)
 
     @generic
     def integers_of(model: Any, known: Any, forms: Any, form: int, place: int) -> int:
@@ -123,8 +123,8 @@ def _ways(listed: Any, before: int) -> tuple[Any, Any]:
                     leave_out(rows, lane)
             go_beside(model, integers_of(model, known, forms, form, 0), rows)
             for lane in range(count):
-                own_length = length_beside(model, integers_of(model, known, forms, form, lane), rows, lane)
-                end = note(model, known, pulls, int(load(forms, form, MEMBERS + lane)), own_length, end)
+                own_length = length_beside(rows, lane)
+                end = note(model, known, pulls, int(load(forms, form, MEMBERS + lane)), own_length, rows, lane, end)
         return end
 
     @generic

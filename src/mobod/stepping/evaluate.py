@@ -152,7 +152,7 @@ def project(model: Any, plan: Any, mark: Any, choices: int, tolerance: float) ->
     Parameters
     ----------
     model : record
-        Its y comes from an attempt or an interpolation. Prescribed variables are set to their values.
+        Its y comes from an attempt or an interpolation. Beside constraints, prescribed variables get their values first.
     plan : array
         Of a run.
     mark : scalar

@@ -44,7 +44,6 @@ from ._segments import (
 from ._stops import (
     ALONG,
     BODY,
-    COLUMN,
     HEAD,
     LENGTH,
     NEXT,
@@ -59,7 +58,6 @@ from ._stops import (
     WIDTH,
     body_of,
     get3,
-    is_pulled,
     place_points,
     placed,
     put3,
@@ -111,20 +109,6 @@ def wind_one_or_eight(model: Any, f: int, address: int) -> None:
             else:
                 _follow(beside, f, lane)
         _go(beside, f)
-
-
-@generic
-def take_lane(model: Any, f: int, rows: Any, lane: int) -> None:
-    """Leave the stops of path f as `wind` does; they are in a lane."""
-    i, beside = model.function_first_integer[f], _Beside(rows, model.function_integers, model.function_first_integer)
-    counts_all = model.function_integers[i + COLUMN] == ALONG
-    store(model.function_value, LENGTH, 0, load_lane(rows, LENGTH, 0, lane))
-    for stop in range(model.function_integers[i] + 2 * model.function_integers[i + 1]):
-        if is_pulled(model, f, stop):
-            put3(model, row(stop) + PLACE, get3_of_lane(beside, row(stop) + PLACE, lane))
-            put3(model, row(stop) + PULL, get3_of_lane(beside, row(stop) + PULL, lane))
-            if counts_all:
-                put3(model, row(stop) + ALONG, get3_of_lane(beside, row(stop) + ALONG, lane))
 
 
 @generic

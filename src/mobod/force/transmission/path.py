@@ -23,7 +23,7 @@ from ...algebra.beside import address_of
 from ...algebra.masks import both, pick3
 from ...algebra.memory import add_spatial, load3, load9, load_spatial, store3
 from ...algebra.record import attach, call_routine
-from ...algebra.scalar import bare, load, store, store_lane, where, zero
+from ...algebra.scalar import bare, load, load_lane, store, store_lane, where, zero
 from ...compiling import compiled, generic
 from ...decoration.rubber_band_line import End, Line
 from ...errors import ModelError
@@ -40,7 +40,7 @@ from ._course import Course, TautCourse, WrappingCourse
 from ._geodesic import form_of, gradient
 from ._geodesics import first_of_taut
 from ._over_once import range_of, walk
-from ._rounds import MOST_BESIDE, PATH, number_of_rows, place, placed_at, take_lane
+from ._rounds import MOST_BESIDE, PATH, number_of_rows, place, placed_at
 from ._segments import CAPSULE, FAR, NOWHERE, straight
 from ._stops import (
     ALONG,
@@ -210,14 +210,19 @@ def number_of_pulls(model: Any, i: int) -> int:
 
 
 @generic
-def _pull_of_stop(model: Any, f: int, stop: int, b: int, column: int) -> Any:
+def _three(rows: Any, at: int, lane: int) -> Any:
+    return load_lane(rows, at, 0, lane), load_lane(rows, at + 1, 0, lane), load_lane(rows, at + 2, 0, lane)
+
+
+@generic
+def _pull_of_stop(model: Any, stop: int, b: int, column: int, rows: Any, lane: int) -> Any:
     """The moment and the force on a stop's body, of a unit of tension, and minus the share in the rate of the length."""
-    s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
-    pull = get3(model, row(stop) + PULL)
+    s = vec3.sub(_three(rows, row(stop) + PLACE, lane), load3(model.p_GB, b, 0))
+    pull = _three(rows, row(stop) + PULL, lane)
     moment = vec3.cross(s, pull)
     along, around = pull, moment
     if column != PULL:
-        along = get3(model, row(stop) + column)
+        along = _three(rows, row(stop) + column, lane)
         around = vec3.cross(s, along)
     w, v = load_spatial(model.V_GB, b)
     return moment, pull, vec3.dot(along, v) + vec3.dot(around, w)
@@ -238,11 +243,11 @@ def _list_moving(model: Any, f: int, stop: int, column: int, pulls: Any, end: in
 
 
 @generic
-def list_pulls(model: Any, i: int, pulls: Any, end: int) -> Any:
+def list_pulls(model: Any, i: int, rows: Any, lane: int, pulls: Any, end: int) -> Any:
     """The rate of the length, and what a unit of tension does, as rows of *pulls* from *end* on; where these end.
 
     A row is a body, -1, and the moment and force on it; or a body, the number of a coordinate, and the force on that. For one
-    state of float64, of which `length` has left the stops.
+    state of float64, of which `length` has left the stops in `function_value`, or `go_beside` in a lane of other *rows*.
     """
     f = model.force_integers[i]
     total, column = zero(load(model.time, 0, 0)), along_of(model, f)
@@ -250,7 +255,7 @@ def list_pulls(model: Any, i: int, pulls: Any, end: int) -> Any:
     for stop in range(number_of_stops(model, f)):
         if is_pulled(model, f, stop):
             b = body_of(model, f, stop)
-            own_moment, own_pull, rate = _pull_of_stop(model, f, stop, b, column)
+            own_moment, own_pull, rate = _pull_of_stop(model, stop, b, column, rows, lane)
             total = total - rate
             if b == last:  # of stops of one body that follow each other there is one row
                 end -= 1
@@ -263,6 +268,8 @@ def list_pulls(model: Any, i: int, pulls: Any, end: int) -> Any:
             end += 1
             if moves(model, f, stop):
                 last = -1
+                put3(model, row(stop) + PULL, _three(rows, row(stop) + PULL, lane))
+                put3(model, row(stop) + column, _three(rows, row(stop) + column, lane))
                 rate, end = _list_moving(model, f, stop, column, pulls, end)
                 total = total - rate
     for k in range(number_of_coordinates(model, f)):
@@ -319,10 +326,9 @@ def go_beside(model: Any, i: int, rows: Any) -> None:
 
 
 @generic
-def length_beside(model: Any, i: int, rows: Any, lane: int) -> Any:
+def length_beside(rows: Any, lane: int) -> Any:
     """As `length`, of one of eight that have gone their ways."""
-    take_lane(model, model.force_integers[i], rows, lane)
-    return load(model.function_value, LENGTH, 0)
+    return load_lane(rows, LENGTH, 0, lane)
 
 
 @generic
