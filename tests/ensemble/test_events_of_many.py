@@ -170,7 +170,7 @@ class AtOnce(Once):
 
 
 class LockOnce(AtOnce):
-    """Locks the lower arm of states that are to the right, which departs from what the others share."""
+    """Locks the lower arm of states that are to the right, an override of what the others share."""
 
     def handle_event(self, state, accuracy):
         self.calls.append(state.time)

@@ -377,14 +377,14 @@ class Derivatives(OfParts):
 
     def _sweeps(self) -> bool:
         """True if eight states can be swept at a time."""
-        if self._system.needs_states or self._departures or not self._template.tree.nu:
+        if self._system.needs_states or self._overrides or not self._template.tree.nu:
             return False
         sweep = self._sweep()
         return type(sweep) is Sweep and not sweep.bent.any()
 
     def _has_kernels(self) -> bool:
         """True if a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
-        return not (self._system.calls_python or self._departures) and self._template.tree.nu > 0
+        return not (self._system.calls_python or self._overrides) and self._template.tree.nu > 0
 
     def _remembers(self) -> bool:
         """True if measures take part in steps, or friction sticks."""

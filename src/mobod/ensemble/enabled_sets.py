@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..state.fields import GROUPED
-from .departure import ENABLED, Departure
 from .lane_runs import LaneRuns
+from .overrides import ENABLED, Overrides
 from .states import memory_of
 
 if TYPE_CHECKING:
@@ -52,20 +52,20 @@ class EnabledSets:
         return self._ensemble_alive()
 
     def of(self, i: int) -> Enabled | None:
-        """The set that is enabled in state *i*; None where it has departed in more than that, or lanes do not do."""
-        return self._of_departure(self._ensemble._departures.get(i))
+        """The set that is enabled in state *i*; None where it has other overrides, or lanes do not do."""
+        return self._of_overrides(self._ensemble._overrides.get(i))
 
-    def _of_departure(self, departure: Departure | None) -> Enabled | None:
-        if departure is None:
+    def _of_overrides(self, overrides: Overrides | None) -> Enabled | None:
+        if overrides is None:
             return self.shared
-        if not (departure.by_constraints and self._is_open):
+        if not (overrides.by_constraints and self._is_open):
             return None
         shared = self._ensemble._template
-        return b"".join(departure.own.get(name, shared.field(name)).tobytes() for name in ENABLED)
+        return b"".join(overrides.own.get(name, shared.field(name)).tobytes() for name in ENABLED)
 
-    def takes(self, state: State, departure: Departure | None) -> Enabled | None:
-        """The set in whose lanes a state that has departed so far can go on; None where it cannot. Needs ACCELERATION."""
-        found = self._of_departure(departure)
+    def takes(self, state: State, overrides: Overrides | None) -> Enabled | None:
+        """The set in whose lanes a state with these overrides can go on; None where it cannot. Needs ACCELERATION."""
+        found = self._of_overrides(overrides)
         contacts = self._lanes.contacts
         if found is None or (contacts is not None and not contacts.can_be_in_lanes(state)):
             return None
@@ -77,15 +77,15 @@ class EnabledSets:
             self._lanes.contacts.begin_in_lane(state)
             self._ensemble._memory[i] = memory_of(state.record)
 
-    def takes_back(self, state: State, departure: Departure | None, is_sound: bool) -> bool:
+    def takes_back(self, state: State, overrides: Overrides | None, is_sound: bool) -> bool:
         """True if the next step of such a state is taken in a lane; one that is not sound is not realized."""
-        return self.takes(state, departure) is not None if is_sound else departure is None
+        return self.takes(state, overrides) is not None if is_sound else overrides is None
 
     def runs_of(self, enabled: Enabled, i: int) -> LaneRuns:
         """The runs of a set, which state *i* has."""
         found = self._runs.get(enabled)
         if found is None:
-            state, own = self._ensemble._template.copy(), self._ensemble._departures[i].own
+            state, own = self._ensemble._template.copy(), self._ensemble._overrides[i].own
             state.take_own({**state.own_fields, **{name: own[name] for name in _FIELDS if name in own}})
             given = state, *self._given, self._lanes
             found = self._runs[enabled] = LaneRuns(*given)

@@ -75,7 +75,7 @@ class Ensemble(Simulating):
         other._template = self._template.copy()
         other._lent = other._schedule = None
         other._shared, other._begun = None, self._begun.copy()
-        other._departures = {i: one.copy(self._template) for i, one in self._departures.items()}
+        other._overrides = {i: one.copy(self._template) for i, one in self._overrides.items()}
         other._own = {name: self._own_of_each(name) for name in self._own}
         other._find_own()
         other._of_subsystems = {
@@ -96,7 +96,7 @@ class Ensemble(Simulating):
         variables = [part[: self._n].copy() for part in (*self._variables, self._failed)]
         own = {name: self._own_of_each(name) for name in self._own}
         settings = self._system, self._n, self._template, self._threads
-        apart = self._of_subsystems, self._departures
+        apart = self._of_subsystems, self._overrides
         return _unpickled, (type(self), settings, variables, own, apart, getattr(self, "__dict__", {}))
 
     def copy(self) -> Ensemble:

@@ -187,12 +187,12 @@ class LaneEvents:
 
     def _goes_on(self, i: int, state: State, runs: LaneRuns | None) -> bool | None:
         """Handlers have changed state *i*: whether it goes on in its lane; None where in another, or alone."""
-        owner, departure = self._owner, self._ensemble._departures.get(i)
+        owner, overrides = self._owner, self._ensemble._overrides.get(i)
         sets = None if runs is None else self._lanes.sets
         if sets is None:
-            enabled = b"" if departure is None else None
+            enabled = b"" if overrides is None else None
         else:
-            enabled = sets.takes(state, departure)
+            enabled = sets.takes(state, overrides)
         if enabled is None:
             owner.goes_alone(i, True)
             return None
@@ -261,6 +261,6 @@ class LaneEvents:
             self._schedule.ask_of(i, state, still_due, self._schedule.reporters[i] <= state.time)
         if done.changed:
             ensemble._put_back(i, state)
-            if i in ensemble._departures:
+            if i in ensemble._overrides:
                 ensemble._lent = None
         return done

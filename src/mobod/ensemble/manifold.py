@@ -109,8 +109,8 @@ class OnManifold(Results):
     def _check_enabled(self, name: str) -> None:
         """Refuse what has no common shape, as handlers have left the constraints."""
         shared = self._template.field("constraint_enabled")
-        for i, departure in self._departures.items():
-            enabled = departure.own.get("constraint_enabled", self._template.tree.fields["constraint_enabled"])
+        for i, overrides in self._overrides.items():
+            enabled = overrides.own.get("constraint_enabled", self._template.tree.fields["constraint_enabled"])
             if not np.array_equal(enabled, shared):
                 raise ModelError(
                     f"{name} of this ensemble is no array: an event handler has changed which constraints of state {i} are "

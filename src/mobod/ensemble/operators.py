@@ -139,7 +139,7 @@ class Operators(OnManifold):
         reduced: bool,
         whose: object,
     ) -> Array:
-        """An operator on all states, as `_operate` takes it, but for those that have departed."""
+        """An operator on all states, as `_operate` takes it, but for those that have overrides."""
         padded = self._groups * LANES
         arguments = []
         for array in given.values():

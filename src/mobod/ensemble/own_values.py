@@ -21,7 +21,7 @@ from ..tree.tree import in_each_lane
 from ..value import MassProperties, Transform
 from ..value.checks import integer
 from ..value.stage import Stage
-from .departure import Departure, find_departure, is_plain
+from .overrides import Overrides, find_overrides, is_plain
 from .resetting import Resetting
 from .states import memory_of, remember, self_updating
 
@@ -89,7 +89,7 @@ class OwnValues(Resetting):
         if len(each) != self._n:
             raise ValueError(f"each of {self._n} states needs a value; there are {len(each)}")
         self._template.check_owner(self._system, "Ensemble.set_each")
-        departures = self._departures_after(setter, each)
+        all_overrides = self._overrides_after(setter, each)
         given = rows_of(setter, self._template, each, self._present)
         if given is None:
             self._set_one_by_one(setter, each)
@@ -102,19 +102,19 @@ class OwnValues(Resetting):
             shortcuts = {name: scratch.field(name) & self._template.field(name) for name in SHORTCUTS}
             self._take_rows(given)
             self._take_shortcuts(shortcuts)
-        self._departures.update(departures)
+        self._overrides.update(all_overrides)
 
-    def _departures_after(self, setter: Callable[[State, Any], object], each: Sequence[Any]) -> dict[int, Departure]:
+    def _overrides_after(self, setter: Callable[[State, Any], object], each: Sequence[Any]) -> dict[int, Overrides]:
         """The own parameters, after the setter, of the states that have some."""
         call, found = caller_of(setter), {}
-        for i, before in self._departures.items():
+        for i, before in self._overrides.items():
             state = self._state(i)
             try:
                 call(setter, state, each[i])
             except Exception as error:
                 error.add_note(f"this is for state {i} of the ensemble, whose value is {each[i]!r}")
                 raise
-            found[i] = Departure.of(state, bool(before.settings))
+            found[i] = Overrides.of(state, bool(before.settings))
         return found
 
     def _present(self, field: str, places: slice) -> Array:
@@ -221,16 +221,16 @@ class OwnValues(Resetting):
         variables: Sequence[Array],
         own: Mapping[str, Array],
         of_subsystems: dict[tuple[int, int], Any],
-        departures: dict[int, Departure],
+        all_overrides: dict[int, Overrides],
     ) -> None:
-        """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters, departures."""
+        """Take what a pickle has of each state: variables, what controllers remember and `failed`; parameters, overrides."""
         for part, value in zip((*self._variables, self._failed), variables, strict=True):
             part[: self._n] = value
         for name, array in own.items():
             self._own[name] = aligned_zeros(*array.shape)
             self._own[name][...] = array
         self._find_own()
-        self._of_subsystems, self._departures = of_subsystems, departures
+        self._of_subsystems, self._overrides = of_subsystems, all_overrides
 
     def _own_of_each(self, name: str) -> Array:
         """A copy of a field as each state has it."""
@@ -240,45 +240,45 @@ class OwnValues(Resetting):
         copy[...] = self._own[name]
         return copy
 
-    def _put_own(self, state: State, i: int, departs: bool = False) -> None:
-        """Set the parameters of state *i*, and no others, in a copy of the template; what it has *departed* in, too."""
+    def _put_own(self, state: State, i: int, overridden: bool = False) -> None:
+        """Set the parameters of state *i*, and no others, in a copy of the template; if *overridden*, its overrides, too."""
         for name, array in self._template.own_fields.items():
             state.own_field(name)[...] = array
         for name in [name for name in state.own_fields if name not in self._template.own_fields]:
             state.own_field(name)[...] = self._template.field(name)
         for name, lanes in self._own.items():
             state.own_field(name)[...] = lanes[i // LANES, ..., i % LANES]
-        departure = self._departures.get(i) if departs else None
-        if departure is not None:
-            departure.put_fields(state)
+        overrides = self._overrides.get(i) if overridden else None
+        if overrides is not None:
+            overrides.put_fields(state)
         resources = state.resources
         for (subsystem, index), values in self._of_subsystems.items():
             assert resources is not None
             variable = resources.change(subsystem, index, state.time)
             variable.value = own_copy(values[i], self._system)
             state.invalidate_from(variable.invalidates)
-        if departure is not None:
-            state.take_settings(departure.settings)
+        if overrides is not None:
+            state.take_settings(overrides.settings)
 
-    def _keep_departure(self, i: int, state: State) -> None:
-        """Keep in what *state*, where a run of state *i* has ended, has departed from what the states share."""
-        if not (self._departures or self._own) and is_plain(state) and is_plain(self._template):
+    def _keep_overrides(self, i: int, state: State) -> None:
+        """Keep the overrides of *state*, where a run of state *i* has ended, of what the states share."""
+        if not (self._overrides or self._own) and is_plain(state) and is_plain(self._template):
             return
-        departure = self._departure_of(i, state)
-        if departure is not None:
-            self._departures[i] = departure
+        overrides = self._overrides_of(i, state)
+        if overrides is not None:
+            self._overrides[i] = overrides
         else:
-            self._departures.pop(i, None)
+            self._overrides.pop(i, None)
 
-    def _departure_of(self, i: int, state: State) -> Departure | None:
-        """In what *state*, of the run of state *i*, has departed from what the states share."""
+    def _overrides_of(self, i: int, state: State) -> Overrides | None:
+        """The overrides of *state*, of the run of state *i*, of what the states share."""
         if self._shared is None:
             shared = self._template.copy()
             with contextlib.suppress(MobodError):  # each of the runs says so
                 self._system.realize(shared, Stage.INSTANCE)
             self._shared = shared
         own = {name: lanes[i // LANES, ..., i % LANES] for name, lanes in self._own.items()}
-        return find_departure(state, self._shared, own, self._of_subsystems, self._departures.get(i))
+        return find_overrides(state, self._shared, own, self._of_subsystems, self._overrides.get(i))
 
     def _keep_memory(self, i: int, state: State) -> None:
         """Store the discrete variables of *state* that update themselves, measures' in Python, as those of state *i*."""
@@ -307,11 +307,11 @@ class OwnValues(Resetting):
                 "states of an ensemble share variables that invalidate MODEL; make the ensemble from a state with another value"
             )
 
-    def _state(self, i: int, departs: bool = True) -> State:
+    def _state(self, i: int, overridden: bool = True) -> State:
         state = self._template.copy()
-        self._put_own(state, i, departs)
+        self._put_own(state, i, overridden)
         if self._own and not (
-            departs and i in self._departures
+            overridden and i in self._overrides
         ):  # flags of this state alone are of no use: those of all states are right for it
             for b in np.flatnonzero(state.field("massless")):
                 state.leave_out("massless", int(b), True)
@@ -333,7 +333,7 @@ class OwnValues(Resetting):
         *Anew* where subsystems have resources, which those who are lent the state may change.
         """
         lent, template = self._lent, self._template
-        if self._own or self._of_subsystems or i in self._departures or (anew and template.resources is not None):
+        if self._own or self._of_subsystems or i in self._overrides or (anew and template.resources is not None):
             return self._state(i)
         if lent is None or lent.own_fields.keys() != template.own_fields.keys():
             self._lent = self._state(i)
@@ -355,7 +355,7 @@ class OwnValues(Resetting):
     def _has_more_than_plain(self, i: int, lent: State) -> bool:
         """True if state *i* is more than q and u of the state that was lent last."""
         more = self._own or self._of_subsystems or self._z.shape[1] or self._memory.shape[1] or self.particles.shape[1]
-        return bool(more) or i in self._departures or lent.own_fields.keys() != self._template.own_fields.keys()
+        return bool(more) or i in self._overrides or lent.own_fields.keys() != self._template.own_fields.keys()
 
     def get_state(self, i: int) -> State:
         """State number *i* as a `State` of its own, not realized."""

@@ -81,8 +81,8 @@ class Resetting(States):
         for key, variable in self_updating(start).items():
             for i in chosen if key in self._of_subsystems else ():
                 self._of_subsystems[key][i] = variable.value
-        for i in chosen.tolist() if self._departures else ():
-            self._departures.pop(i, None)
+        for i in chosen.tolist() if self._overrides else ():
+            self._overrides.pop(i, None)
         self._begun[chosen] += 1
         plan = getattr(self, "_step_plan", None)
         if plan is not None:

@@ -141,7 +141,7 @@ class Running(OwnValues):
             if len(task.records) < number:
                 self._records(number, task.records, task.new_record)
             self._helpers.share(task, number)
-        if self._departures or not in_lanes:
+        if self._overrides or not in_lanes:
             self._realize_one_by_one(stage)
         self._stage = wanted
 
@@ -181,7 +181,7 @@ class Running(OwnValues):
 
     def _alone(self) -> Collection[int]:
         """States that are computed for themselves: all of a system with parts in Python, else those with overrides."""
-        return range(self._n) if self._system.calls_with_states else sorted(self._departures)
+        return range(self._n) if self._system.calls_with_states else sorted(self._overrides)
 
     def _sound_alone(self) -> list[int]:
         """Those of them that have not failed."""

@@ -237,7 +237,7 @@ class Simulating(Stepping):
 
     def _maker_of_states(self) -> Callable[[int], State]:
         """The maker of a state with the parameters of state *i*, and all else it has of its own, as they are now."""
-        if self._own or self._of_subsystems or self._departures:
+        if self._own or self._of_subsystems or self._overrides:
             return copy.copy(self)._state
         return CopyOf(self._template.copy())
 
@@ -321,7 +321,7 @@ class Simulating(Stepping):
             if variations_are_compiled(self._template, integrator, tangents):
                 made = VariationRuns(self._state, self._n, self._own, integrator, tangents)
         elif are_compiled(self._template, integrator):
-            made = StateRuns(self._state(0, departs=False), self._own, own_of_each(self._own), integrator)
+            made = StateRuns(self._state(0, overridden=False), self._own, own_of_each(self._own), integrator)
         if made is not None:
             made.make_workers(min(self._threads, self._n))
         return made
@@ -413,7 +413,7 @@ class Simulating(Stepping):
 
     def _is_as_others(self, i: int, sets: EnabledSets, state: State) -> bool:
         """True if the run of state *i*, which is at *state*, can go on in a lane."""
-        return has_choices_of(self._template, state) and sets.takes(state, self._departure_of(i, state)) is not None
+        return has_choices_of(self._template, state) and sets.takes(state, self._overrides_of(i, state)) is not None
 
 
 def _change(row: int, state: State) -> tuple[int, dict[str, Array], Settings]:
@@ -561,7 +561,7 @@ class _Run:
         #: What happened, by state, and the first row after each event.
         self.events: dict[int, tuple[Events, npt.NDArray[np.int64]]] = {}
         self._start = [part[:n].copy() for part in ensemble._variables]
-        self._departed = dict(ensemble._departures)
+        self._overridden = dict(ensemble._overrides)
         self._results = np.empty((n, self._nt, ny)) if path is None else np.empty((0, self._nt, ny))
         self._about = describe(ensemble._system, ensemble._template)
         if tangents is not None:
@@ -606,18 +606,18 @@ class _Run:
             return
         which = np.arange(first, stop)
         sets = self.lanes.sets if self.lane_events is not None and isinstance(self.lanes, LaneRuns) else None
-        apart = [i for i in sorted(ensemble._departures) if first <= i < stop and (sets is None or sets.of(i) is None)]
-        departed = np.union1d(np.array(apart, np.int64), which[self._is_due(which)])
+        apart = [i for i in sorted(ensemble._overrides) if first <= i < stop and (sets is None or sets.of(i) is None)]
+        overridden = np.union1d(np.array(apart, np.int64), which[self._is_due(which)])
         try:
-            if sets is None and len(departed) < stop - first:
-                with ensemble._hidden(departed):
+            if sets is None and len(overridden) < stop - first:
+                with ensemble._hidden(overridden):
                     ensemble._run_compiled(self, self.lanes, results, first, which, None)
-            going = np.setdiff1d(which, departed) if sets is not None else which[:0]
+            going = np.setdiff1d(which, overridden) if sets is not None else which[:0]
             self._run_sets(going, results, first)
-            going = self._after_lanes(which, departed, results, first)
+            going = self._after_lanes(which, overridden, results, first)
             while len(going):
                 self._run_sets(going, results, first)
-                going = self._after_lanes(going, departed[:0], results, first)
+                going = self._after_lanes(going, overridden[:0], results, first)
         finally:  # after Ctrl-C, what has not come to its end is where it began
             left = np.isin(self.outcome[first:stop, layout.STATUS], _ON_THEIR_WAY)
             self.begin_again(np.flatnonzero(left) + first)
@@ -638,7 +638,7 @@ class _Run:
         return (np.minimum(schedule.handlers, schedule.reporters) <= self.times[:, -1])[which]
 
     def _after_lanes(
-        self, which: npt.NDArray[np.int64], departed: npt.NDArray[np.int64], results: Array, first: int
+        self, which: npt.NDArray[np.int64], overridden: npt.NDArray[np.int64], results: Array, first: int
     ) -> npt.NDArray[np.int64]:
         """Take states that have been in lanes on alone where these have left them; returns those that take a lane again."""
         ensemble, lanes = self._ensemble, self.lanes
@@ -650,7 +650,7 @@ class _Run:
             self.outcome[i, layout.STATUS] = rk.REACHED
         # of a few others that have failed a run of one state finds out what was at fault
         status = self.outcome[which, layout.STATUS]
-        alone = (go_on_alone(lanes, status) & (status != layout.WAITS)) | np.isin(which, departed)
+        alone = (go_on_alone(lanes, status) & (status != layout.WAITS)) | np.isin(which, overridden)
         alone |= np.isin(status, (NO_ROOM, NO_IMPULSES, CLOSES))  # which a run of one state makes, or finds by another solver
         known = np.isin(status, (rk.REACHED, layout.NOT_CALLED, layout.WAITS))
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
@@ -693,7 +693,7 @@ class _Run:
         name = getattr(handler, "name", None) or handler.get_name()
         y = np.concatenate([part[i] for part in self._ensemble._variables[1:5]])
         self.terminations[i] = Termination(time, f"{name} ended the simulation{getattr(handler, '_why', '')}", y)
-        if i in self._ensemble._departures:
+        if i in self._ensemble._overrides:
             change = _change(int(self.outcome[i, layout.ROWS]), self._ensemble._state(i))
             self.changes[i] = [*self.changes.get(i, ()), change]
         self.outcome[i, layout.STATUS] = rk.REACHED
@@ -744,7 +744,7 @@ class _Run:
         """Reset states to where they began."""
         for part, start in zip(self._ensemble._variables, self._start, strict=True):
             part[which] = start[which]
-        known = self._ensemble._departures
+        known = self._ensemble._overrides
         if len(self.onward):
             self.onward[which, layout.LEFT_AT] = np.nan
         for i in which.tolist():
@@ -754,8 +754,8 @@ class _Run:
             self.changed.discard(i)
             if self.lane_events is not None:
                 self.lane_events.forget(i)
-            if i in self._departed:
-                known[i] = self._departed[i]
+            if i in self._overridden:
+                known[i] = self._overridden[i]
         self.outcome[which] = layout.NOT_RUN, *[0] * (layout.OUTCOMES - 1)
 
     def _blank(self, results: Array, first: int, stop: int) -> None:

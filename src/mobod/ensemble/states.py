@@ -21,9 +21,9 @@ from ..value.attributes import Sealed
 from ..value.checks import instance, numbers
 from ..value.stage import Stage
 from .batch_memory import IN_ROWS
-from .departure import Departure
 from .failures import Reasons
 from .one_thread import Users
+from .overrides import Overrides
 from .work_sharing import Helpers
 
 
@@ -34,7 +34,6 @@ class States(Sealed):
     __slots__ = (
         "__weakref__",
         "_begun",
-        "_departures",
         "_failed",
         "_forces",
         "_forces_kept",
@@ -44,6 +43,7 @@ class States(Sealed):
         "_memory",
         "_n",
         "_of_subsystems",
+        "_overrides",
         "_own",
         "_own_changes",
         "_own_places",
@@ -115,10 +115,10 @@ class States(Sealed):
         #: Values of subsystems' discrete variables, one a state, by subsystem and index.
         self._of_subsystems: dict[tuple[int, int], list[Any]] = {}
         #: What handlers have changed beside the variables, by number of the state.
-        self._departures: dict[int, Departure] = {}
+        self._overrides: dict[int, Overrides] = {}
         #: How often each was begun anew.
         self._begun = np.zeros(self._n, np.int64)
-        #: The template at INSTANCE, with which states are compared that may have departed.
+        #: The template at INSTANCE, with which states are compared that may have overrides.
         self._shared: State | None = None
         #: The state in which handlers and reporters see one after the other, and when they are due.
         self._lent: State | None = None

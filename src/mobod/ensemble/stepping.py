@@ -154,19 +154,19 @@ class Stepping(Gradients):
                 called.begin()
             if plan.schedule is not None and plan.schedule.has_changed:
                 called.events.begin()
-        departed, threads = _NONE, 1 if lanes.calls_python else self._threads
+        overridden, threads = _NONE, 1 if lanes.calls_python else self._threads
         status = plan.outcome[:last, layout.STATUS]
-        if not self._departures:
+        if not self._overrides:
             self._helpers.share(task, threads)
         else:
-            departed = np.array(sorted(self._departures), np.int64)
-            onward = plan.onward[departed] if len(plan.onward) else plan.onward
-            with self._hidden(departed):
+            overridden = np.array(sorted(self._overrides), np.int64)
+            onward = plan.onward[overridden] if len(plan.onward) else plan.onward
+            with self._hidden(overridden):
                 self._helpers.share(task, threads)
             if called is not None:
-                plan.onward[departed] = onward
-                waiting = np.array([lanes.sets.of(i) is not None for i in departed.tolist()])
-                status[departed[waiting]], departed = layout.WAITS, departed[~waiting]
+                plan.onward[overridden] = onward
+                waiting = np.array([lanes.sets.of(i) is not None for i in overridden.tolist()])
+                status[overridden[waiting]], overridden = layout.WAITS, overridden[~waiting]
         # `any` takes 2 us, as ten states do, and hardly ever one waits
         while called is not None and np.count_nonzero(status) and (status == layout.WAITS).any():
             for runs, which in lanes.sets.sorted(np.flatnonzero(status == layout.WAITS).tolist()):
@@ -177,7 +177,7 @@ class Stepping(Gradients):
             self._failed[:last, 0] = status != rk.REACHED
             self._reasons = Reasons(status, np.zeros((last, 0)) if mobility_forces is None else forces)
             self._reasons.of_states = {} if called is None else called.reasons
-            self._step_alone(plan, np.union1d(np.flatnonzero(go_on_alone(lanes, status)), departed), task.ends, forces)
+            self._step_alone(plan, np.union1d(np.flatnonzero(go_on_alone(lanes, status)), overridden), task.ends, forces)
         if called is not None and called.is_used:
             self._take_logs(called)
             called.begin()
@@ -239,7 +239,7 @@ class Stepping(Gradients):
             return
         refused: ModelError | None = None
         for i in (0, self._n - 1):
-            state = self._state(i, departs=False)
+            state = self._state(i, overridden=False)
             try:
                 self._system.realize(state, Stage.POSITION)
                 self._system.compute(state, ARTICULATED)
@@ -319,10 +319,10 @@ class Stepping(Gradients):
                 self._failed[i] = why is not None
                 if why is not None:
                     reasons.of_states[i] = why
-                if plan.lanes is not None and plan.lanes.sets.takes_back(state, self._departures.get(i), why is None):
+                if plan.lanes is not None and plan.lanes.sets.takes_back(state, self._overrides.get(i), why is None):
                     stepper = kept.pop(i)  # the next call has it in a lane
                     plan.lanes.sets.begin(i, state)
-                    if stepper is not None and (plan.lanes.adaptive or i in self._departures):
+                    if stepper is not None and (plan.lanes.adaptive or i in self._overrides):
                         plan.follow(i, stepper)
                     if schedule is not None and stepper is not None:
                         handled, reported = stepper.is_dealt_with
@@ -364,7 +364,7 @@ class Stepping(Gradients):
         if self.particles.shape[1]:
             self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
         self._keep_memory(i, state)
-        self._keep_departure(i, state)
+        self._keep_overrides(i, state)
 
 
 #: What a state goes on with: its next step, and what that depends on.

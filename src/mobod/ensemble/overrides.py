@@ -1,4 +1,4 @@
-"""Departure: what a state of an ensemble has apart from the others, beside its variables, as event handlers have left it."""
+"""Overrides of a single state of an ensemble: what it has apart from the others, as event handlers have left it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ..state.state import State
 ENABLED = "constraint_enabled", "friction_rows"
 
 
-class Departure(NamedTuple):
+class Overrides(NamedTuple):
     """Overrides of a single state: locks, parameters, what is enabled, modes of motions, discrete variables.
 
     Attributes
@@ -37,8 +37,8 @@ class Departure(NamedTuple):
     by_constraints: bool = False
 
     @classmethod
-    def of(cls, state: State, with_settings: bool) -> Departure:
-        """That of a state."""
+    def of(cls, state: State, with_settings: bool) -> Overrides:
+        """Those of a state."""
         own = {name: array.copy() for name, array in state.own_fields.items()}
         settings = state.settings() if with_settings else {}
         return cls(own, settings, _weights(state, copied=True))
@@ -49,23 +49,23 @@ class Departure(NamedTuple):
         if self.weights:
             state.upd_resources().weights = {name: array.copy() for name, array in self.weights.items()}
 
-    def copy(self, state: State) -> Departure:
+    def copy(self, state: State) -> Overrides:
         """One of the same values, which may hold parts of the system of *state*."""
         settings = {place: (count, own_copy(value, state.system)) for place, (count, value) in self.settings.items()}
         return self._replace(settings=settings)
 
 
-def find_departure(
+def find_overrides(
     state: State,
     shared: State,
     own: Mapping[str, npt.NDArray[Any]],
     set_each: Container[tuple[int, int]],
-    before: Departure | None,
-) -> Departure | None:
-    """In what *state* has departed; None where it is as *shared*, with fields of its own and the variables that were set.
+    before: Overrides | None,
+) -> Overrides | None:
+    """The overrides of *state*; None where it is as *shared*, with fields of its own and the variables that were set.
 
     Flags of work that can be left out do not matter, nor how enabled constraints are grouped, which follows from which are, nor
-    where mobilizers were locked that no longer are. *before* is how it had departed when its run began.
+    where mobilizers were locked that no longer are. *before* are those that it had when its run began.
     """
     fields = (state.own_fields.keys() | shared.own_fields.keys() | own.keys()).difference(SHORTCUTS, GROUPED)
     if not state.field("lock_level").any():
@@ -80,12 +80,12 @@ def find_departure(
         or not _alike(_weights(state), _weights(shared))
     )
     if others or not all(_same(state.field(name), shared.field(name)) for name in fields.intersection(ENABLED)):
-        return Departure.of(state, has_set)._replace(by_constraints=not others)
+        return Overrides.of(state, has_set)._replace(by_constraints=not others)
     return None
 
 
 def is_plain(state: State) -> bool:
-    """True if a state has nothing of its own but its variables, so that of two such states none has departed."""
+    """True if a state has nothing of its own but its variables, so that of two such states none has overrides."""
     return state.resources is None and not state.own_fields
 
 

@@ -168,7 +168,7 @@ def test_what_handlers_change_stays_with_each_state(kind, act):
 
 
 @pytest.mark.parametrize("act", ["lock", "parameters", "switch"])
-def test_results_are_those_of_states_that_have_departed(act):
+def test_results_are_those_of_states_that_have_overrides(act):
     mechanism, state, ensemble, _ = make(Witnessed, act, n=9)
     ensemble.simulate(0.3, report_interval=0.3)
     apart = [ensemble.get_state(i).own_fields.keys() != state.own_fields.keys() for i in range(9)]
@@ -252,7 +252,7 @@ def test_what_is_recorded_after_a_change_has_the_changed_values():
         np.testing.assert_array_equal(found[1:][i - 1].energy if i else found[0].energy, alone.energy)
 
 
-def test_parameters_may_be_set_of_states_that_have_departed():
+def test_parameters_may_be_set_of_states_that_have_overrides():
     mechanism, _, ensemble, _ = make(Witnessed, "lock", n=9)
     ensemble.simulate(0.3, report_interval=0.3)
     locked = [mechanism.slide.is_locked(ensemble.get_state(i)) for i in range(9)]
