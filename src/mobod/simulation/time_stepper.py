@@ -658,7 +658,7 @@ class TimeStepper(Sealed):
             ended = self._handle([(handler, partial(_answer, answer))], (kept, energy), kind="scheduled")
             self._handled_at = self._now
             return ended
-        if kept is not None:
+        if kept is not None and not state.is_unchanged():
             self._stop_watching(quick)
             self._realize_changed(kept)
             rows.after_change(state)
