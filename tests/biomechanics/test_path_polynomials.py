@@ -117,7 +117,7 @@ def test_springs_and_actuators_have_them_too(leg):
 
 
 WRONG = {
-    "force": ({"names": ["soleus"]}, mb.ModelError, "no force 'soleus' along a path"),
+    "force": ({"names": ["soleus"]}, mb.ModelError, "there is no path of points of a force 'soleus'"),
     "coordinate": ({"ranges": {"knee": (0, 1)}}, mb.ModelError, "no coordinate 'knee'"),
     "range": ({"ranges": {"knee_angle_r": (1, 0)}}, ValueError, "a lower and a higher number"),
     "orders": ({"orders": (5, 3)}, ValueError, "a lowest and a highest"),
