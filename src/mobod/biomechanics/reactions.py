@@ -131,18 +131,21 @@ class _Place:
 
     def __init__(self, model: Model, mobod: Any, on: str, frame: str) -> None:
         among("on", on, ("child", "parent"), ModelError)
-        bodies = {"child": mobod, "parent": mobod.get_parent_mobilized_body()}
+        names = {one.index: name for name, one in model.bodies.items()}
+        first = mobod  # of a joint of several mobilizers, with bodies of no name between
+        while first.get_parent_mobilized_body().index not in names:
+            first = first.get_parent_mobilized_body()
+        bodies = {"child": mobod, "parent": first.get_parent_mobilized_body()}
         if mobod.direction is Direction.REVERSE:
             bodies = {"child": bodies["parent"], "parent": mobod}
-        self.mobod, self.is_outboard = mobod, bodies[on] is mobod
-        names = {one.index: name for name, one in model.bodies.items()}
+        self.mobod, self.first, self.is_outboard = mobod, first, bodies[on] is mobod
         self.frame, self.X = (bodies[frame], Transform()) if frame in bodies else frame_of(model, frame, *bodies)
         shown = names[self.frame.index] if frame in bodies else frame.rpartition("/")[2]
         self.label = f"{mobod.joint_name}_on_{names[bodies[on].index]}_in_{shown}"
 
     def reaction(self, state: State) -> Array:
         """Force, moment and point, in the frame."""
-        mobod = self.mobod
+        mobod = self.mobod if self.is_outboard else self.first
         if self.is_outboard:
             load, body = mobod.find_mobilizer_reaction_on_body_at_m_in_ground(state), mobod
             station = mobod.get_outboard_frame(state).p

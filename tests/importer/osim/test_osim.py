@@ -154,6 +154,21 @@ def test_a_joint_that_closes_a_loop_is_a_constraint(load):
     assert cut.bodies["b"].get_body_mass_properties(other).mass == pytest.approx(0.65)
 
 
+def test_reactions_of_a_joint_of_several_mobilizers_are_those_of_its_named_bodies(load):
+    """The scapula's, with two bodies between: what it takes and what the thorax gives are one wrench."""
+    loaded = load(CASES["joints"])
+    given = {"pinj_0/value": 0.3, "scap_1/value": 0.2, "pinj_0/speed": 3.0, "scap_1/speed": 2.0}
+    moving = mb.Table([0.0, 0.1], {label: [value, value] for label, value in given.items()})
+    both = {"joints": ["ScapulothoracicJoint"] * 2, "on": ["child", "parent"]}
+    found = mb.joint_reactions(loaded, moving, **both)
+    heads = [f"ScapulothoracicJoint_on_{name}_in_ground_" for name in ("scap", "elli")]
+    force, moment, point = ([np.array([found[f"{head}{what}{x}"][0] for x in "xyz"]) for head in heads] for what in "fmp")
+    assert np.abs(force[0]).max() > 0.1 and np.abs(point[0] - point[1]).max() > 0.01
+    np.testing.assert_allclose(force[0], -force[1], atol=1e-12)
+    about = [m + np.cross(p, f) for f, m, p in zip(force, moment, point, strict=True)]
+    np.testing.assert_allclose(about[0], -about[1], atol=1e-11)
+
+
 def test_a_weld_that_closes_a_loop_is_a_constraint(load):
     made = joint("PinJoint", "j1", "ground", "a", ["q"]) + joint("WeldJoint", "j2", "ground", "b")
     loaded = load(model("loop", body("a") + body("b"), made + joint("WeldJoint", "j3", "a", "b")))
