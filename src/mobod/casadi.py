@@ -97,7 +97,7 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
         return [np.einsum("ni,nij->nj", weights, part) for part in derivatives(*states(arguments))]
 
     def bent() -> list[list[Any]]:
-        """Which second derivatives may differ from zero, of two arguments."""
+        """The patterns of second derivatives that may differ from zero, of two arguments."""
         pattern = core.pattern_of_second()
         return [[pattern[ends[a] : ends[a + 1], ends[b] : ends[b + 1]] for b in range(3)] for a in range(3)]
 
@@ -113,7 +113,7 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
 
     @functools.cache
     def places() -> list[Any]:
-        """Where in a state's matrix blocks have their entries, column by column."""
+        """Places in a state's matrix of the entries of blocks, column by column."""
         size, found = int(ends[-1]), []
         for a, rows in enumerate(bent()):
             for b, pattern in enumerate(rows):

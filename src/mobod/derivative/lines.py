@@ -119,7 +119,7 @@ def _load3_lane(L: Any, at: int, lane: int) -> Any:
 
 @generic
 def _bend(lines: Any, i: int, asks: int, at: int, lane: int, dual: Record, L: Any) -> None:
-    """Which span bends, and how, in one lane; zeros where none does."""
+    """The span that bends, and how, in one lane; zeros where none does."""
     out = dual.body_forces
     if load_lane(L, 0, at + _ON, lane) >= 0.0:
         call_routine(lines[i, ADDRESS], dual, lines[i, ELEMENT], BEND + asks)

@@ -102,7 +102,7 @@ class ArrayDynamics(abc.ABC):
         return 0.5 * (T + np.swapaxes(T, 2, 3))
 
     def pattern_of_second(self) -> Any:
-        """Which second derivatives by (q, u, third) may differ from zero ``(nq + 2 nu, nq + 2 nu)``.
+        """The second derivatives by (q, u, third) that may differ from zero ``(nq + 2 nu, nq + 2 nu)``.
 
         The function is affine in the third, by a matrix of q alone unless there are constraints: users' own may be of any form.
         What turns or shifts all bodies of a branch changes no mass matrix; nor, where one sweep finds all that acts, what

@@ -765,7 +765,7 @@ class _Run:
         results[np.arange(self._nt) >= made[:, None]] = np.nan
 
     def _drop_ends(self, results: Array, first: int, stop: int) -> None:
-        """Where a run was ended at its last report, and is as it was then, the end has no row of its own."""
+        """Leave out ends of their own of runs that were ended at their last report, and are as they were then."""
         for i in [i for i in self.terminations if first <= i < stop]:
             end, rows = self.terminations[i], int(self.outcome[i, layout.ROWS])
             changes = any(row == rows for row, *_ in self.changes.get(i, ()))

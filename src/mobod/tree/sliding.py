@@ -183,13 +183,13 @@ def _count(model: Record, g: int) -> int:
 
 @generic
 def _own(m: int, k: int, j: int) -> int:
-    """Where in `slip_work` the numbers of contact j of k begin: direction, coefficient, N_0, N; behind its solutions."""
+    """The place in `slip_work` of the numbers of contact j of k: direction, coefficient, N_0, N; behind its solutions."""
     return j * (m + _OWN) + m
 
 
 @generic
 def _matrix(m: int, k: int, which: int) -> int:
-    """Where in `slip_work` one of three matrices of k contacts begins."""
+    """The place in `slip_work` of one of three matrices of k contacts."""
     return k * (m + _OWN) + which * k * k
 
 
