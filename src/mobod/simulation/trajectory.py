@@ -459,7 +459,7 @@ class Trajectory(Sealed):
 
         Locks, disabled forces and other Instance variables, and discrete variables of subsystems, are as event handlers have
         left them, in a trajectory returned by `simulate`; one read from a file has those of its template state. Memory of
-        measures and of variables that update themselves is the template's.
+        measures, of variables that update themselves, and of controllers, with the efforts that they hold, is the template's.
 
         Raises
         ------
