@@ -415,6 +415,30 @@ def gather_way(way: Any, b: int, c: int, columns: Any, W: Any, damped: bool, nu:
     clear_wrenches(W, b, damped)
 
 
+@generic
+def _take_straight(nu: int, lines: Any, i: int, spans: Any, L: Any, way: Any, columns: Any, D: Any) -> None:
+    """The same as `take` of an element of one straight span, whose wrenches need no memory."""
+    k, last, fast = lines[i, ONLY], lines[i, COMMON], is_fast(lines[i, KIND])
+    a, b, at = spans[k, A], spans[k, B], spans[k, AT]
+    p, q, common = load3(L, 0, at + _P), load3(L, 0, at + _Q), way[last + 1] - way[last]
+    end1, end2 = way[a + 1] - common, way[b + 1] - common
+    for which in range(2):
+        begin, end, k1 = way[a], end1, 1.0
+        if which == 1:
+            begin, end, k1 = way[b], end2, 0.0
+        for place in range(begin, end):
+            j = way[place]
+            one_, other, by_u = _change(lines, i, at, L, k1, 1.0 - k1, columns, j)
+            n1, n2 = vec3.cross(p, one_), vec3.cross(q, other)
+            _subtract(way, way[a], end1, columns, n1, one_, D, 0, j)
+            _subtract(way, way[b], end2, columns, n2, other, D, 0, j)
+            _subtract(way, end1, end1 + common, columns, vec3.add(n1, n2), vec3.add(one_, other), D, 0, j)
+            if fast:
+                _subtract(way, way[a], end1, columns, vec3.cross(p, by_u), by_u, D, nu, j)
+                by_u = vec3.neg(by_u)
+                _subtract(way, way[b], end2, columns, vec3.cross(q, by_u), by_u, D, nu, j)
+
+
 # fmt: off
 @apart
 def take(
@@ -423,6 +447,9 @@ def take(
     # fmt: on
     """Subtract elements' terms from *D*, each by itself column by column: of lanes, whose numbers then stay at hand."""
     for i in range(lines.shape[0]):
+        if lines[i, ONLY] >= 0:
+            _take_straight(nu, lines, i, spans, L, way, columns, D)
+            continue
         c, damped, first, end = lines[i, COMMON], is_fast(lines[i, KIND]), lines[i, FIRST_BODY], lines[i, END_BODY]
         clear_wrenches(W, c, damped)
         for m in range(first, end):

@@ -539,7 +539,7 @@ class Path(AlongCourse):
 
     def spans(self) -> list[Span] | None:
         """From each point to the next, where all of them are fixed, and over one surface at most, by OpenSim's rules."""
-        course = self.used_functions[0][0]
+        course: Any = self.used_functions[0][0]
         integers = course.pack()[0]
         n, m, what = integers[:3]
         if type(self).FUNCTIONS is not Path.FUNCTIONS or self._is_taut or what != 0 or m > 1:

@@ -147,8 +147,9 @@ class StraightPath(Transmission):
         """Its segments."""
         if type(self).FUNCTIONS is not StraightPath.FUNCTIONS:
             return None
-        places, bodies = [NUMBERS * k for k in range(self.integers[0])], self.integers[1:]
-        return [Span((*bodies[2 * k : 2 * k + 2], -1), (x, x + 3), x + 6) for k, x in enumerate(places)]
+        bodies = self.integers[1:]
+        pairs = zip(bodies[::INTEGERS], bodies[1::INTEGERS], range(0, NUMBERS * self.integers[0], NUMBERS), strict=True)
+        return [Span((one, other, -1), (x, x + 3), x + 6) for one, other, x in pairs]
 
     def calc_lines(self, state: State) -> list[Line]:
         """Its segments."""
