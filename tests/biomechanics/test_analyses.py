@@ -279,6 +279,20 @@ def test_what_is_not_there_is_named(leg, states, tmp_path, capsys):
         mb.analyze_muscles(leg, states, coordinates=[])["Fiber"]
     with pytest.raises(ValueError, match="the motion has no time between 3 and 4"):
         mb.analyze_muscles(leg, states, start=3.0, end=4.0)
+    rod = """<ConstantDistanceConstraint name="rod"><socket_body_1>/ground</socket_body_1><socket_body_2>/bodyset/pelvis
+    </socket_body_2><location_body_1>0 0 0</location_body_1><location_body_2>0 0 0</location_body_2>
+    <constant_distance>{}</constant_distance></ConstantDistanceConstraint>"""
+    mb.write_sto(tmp_path / "still.sto", mb.Table([0.0, 0.1], {"pelvis_tx": [0.3, 0.3], "pelvis_ty": [0.4, 0.4]}))
+    head, rest = LEG.read_text().split("<CoordinateCouplerConstraint", 1)
+    state = leg.default_state()
+    state.upd_q()[[leg.coordinates["pelvis_tx"], leg.coordinates["pelvis_ty"]]] = 0.3, 0.4
+    leg.system.realize(state, mb.Stage.POSITION)
+    apart = float(np.linalg.norm(leg.bodies["pelvis"].get_body_transform(state).p))
+    for distance, says in ((apart, False), (apart + 0.2, True)):
+        (tmp_path / "rod.osim").write_text(f"{head}{rod.format(distance)}<CoordinateCouplerConstraint{rest}")
+        files = [str(tmp_path / name) for name in ("rod.osim", "still.sto")]
+        assert main(["analyze", *files, "--kinematics", "--results", str(tmp_path)]) == 0
+        assert ("misses the model's constraints by up to" in capsys.readouterr().out) is says
     assert main(["analyze", str(LEG), "nowhere.sto"]) == 2
     assert "--results FOLDER" in capsys.readouterr().err
     broken = tmp_path / "setup.xml"

@@ -26,6 +26,8 @@ from .motion import Motion, rows_of
 Given = Trajectory | Table | str | os.PathLike[str]
 #: Whether fibers balance their tendons, and whether as in OpenSim.
 Equilibrate = bool | Literal["opensim"]
+#: What constraints may be missed by: length or angle.
+_MISSED = 1e-3
 
 
 def states_table(model: Model, time: Array, q: Array, u: Array, z: Array) -> Table:
@@ -115,6 +117,19 @@ class MotionRows:
             self.model.system.realize(now, stage)
             found.append(what(now))
         return np.array(found)
+
+    def missed(self) -> list[str]:
+        """A sentence about constraints that the motion does not fulfil, which are left as they are."""
+        if not self.model.matter.constraints:
+            return []
+        errors = self.of(Stage.POSITION, lambda now: np.abs(now.q_err).max(initial=0.0))
+        worst = int(errors.argmax())
+        if not errors[worst] > _MISSED:
+            return []
+        return [
+            f"the motion misses the model's constraints by up to {errors[worst]:.3g} (time {self.time[worst]:g}), and is taken "
+            "as it is; OpenSim's tool assembles each row first, as mobod.Assembler does"
+        ]
 
     def table(self, labels: Iterable[str], columns: Array, name: str) -> Table:
         """A table over their times of columns, one a label."""

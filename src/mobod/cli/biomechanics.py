@@ -398,7 +398,7 @@ def run_analyze(options: argparse.Namespace) -> None:
         "end": _first(options.end, setup.end),
     }
     read = MotionRows(model, motion, own_state(model, None))
-    for note in read.notes:
+    for note in [*read.notes, *read.missed()]:
         say(f"note: {note}")
     rows = rows_of_tool(read.time, padded=own and setup.cutoff is not None)
     for one in asked:
