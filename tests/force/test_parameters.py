@@ -177,6 +177,7 @@ def test_setters_refuse_and_leave_the_state_as_it_was(model):
     forces, matter, b = model.forces, model.matter, model.bodies
     spring = F.TwoPointLinearSpring(forces, b[0], (0, 0, 0), b[1], (1, 0, 0), 2.0, 0.5)
     applied, motor = F.DiscreteForces(forces, matter), F.MobilityDiscreteForce(forces, b[1], 0)
+    held = mb.constraint.ConstantSpeed(b[1], 0, 0.1)
     state = model.made().randomize()
     for call in (
         lambda: spring.set_stiffness(state, -1.0),
@@ -190,6 +191,12 @@ def test_setters_refuse_and_leave_the_state_as_it_was(model):
         with pytest.raises(ValueError, match="has to"):
             call()
         assert state.stage == Stage.ACCELERATION
+    for refused in (
+        lambda: applied.set_one_mobility_force(state, held, 0, 1.0),
+        lambda: applied.set_one_body_force(state, held, np.zeros((2, 3))),
+    ):
+        with pytest.raises(TypeError, match=r"a body is named by.*ConstantSpeed"):
+            refused()
     with pytest.raises(IndexError, match="which_u is 7"):
         applied.set_one_mobility_force(state, b[1], 7, 1.0)
     with pytest.raises(IndexError, match="no number 17"):

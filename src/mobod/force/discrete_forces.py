@@ -153,9 +153,9 @@ class DiscreteForces(Force):
     def set_one_body_force(self, state: State, mobod: MobilizedBody, spatial_force_in_g: npt.ArrayLike) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL. A force on Ground moves nothing."""
         self._check(state, "set_one_body_force")
-        given = spatial_force_in_g
-        if getattr(mobod, "matter", None) is self._matter and type(given) is np.ndarray and given.shape == (2, 3):
-            if state.put_numbers(given.ravel(), self.span[2] + state.tree.nu + 6 * mobod.index, 6):
+        index, bodies, given = getattr(mobod, "index", None), self._matter.body_list, spatial_force_in_g
+        if type(index) is int and index < len(bodies) and bodies[index] is mobod and type(given) is np.ndarray:
+            if given.shape == (2, 3) and state.put_numbers(given.ravel(), self.span[2] + state.tree.nu + 6 * index, 6):
                 return
         b, value = body_index(self._forces, "mobod", mobod), array("spatial_force_in_g", given, (2, 3))
         self._discrete(state, True)[1][b] = value
@@ -215,8 +215,9 @@ class DiscreteForces(Force):
 
     def _place(self, state: State, asked: str, mobod: Any, which_u: int) -> int:
         self._check(state, asked)
-        if type(which_u) is int and getattr(mobod, "matter", None) is self._matter:
-            part = state.tree.u_slices[mobod.index]
+        index, bodies = getattr(mobod, "index", None), self._matter.body_list
+        if type(index) is int and type(which_u) is int and index < len(bodies) and bodies[index] is mobod:
+            part = state.tree.u_slices[index]
             if 0 <= which_u < part.stop - part.start:  # else the message is found below
                 return part.start + which_u
         b, which = mobility(self._forces, mobod, which_u, "which_u")
