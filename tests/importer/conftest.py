@@ -22,6 +22,7 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """What files say and is not simulated is a warning, which most tests here are not about; test_reports.py is."""
+    here = str(Path(__file__).parent)
     for item in items:
-        if Path(__file__).parent in item.path.parents:
+        if str(item.path).startswith(here):
             item.add_marker(pytest.mark.filterwarnings("ignore::mobod.ModelWarning"), append=False)
