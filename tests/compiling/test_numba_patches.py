@@ -18,6 +18,7 @@ from numba.core import ir, types
 from numba.core.registry import cpu_target
 
 from mobod.compiling import apart, compiled, engine, generic, numba_patches
+from mobod.compiling.kernels import of_arrays
 from mobod.compiling.numba_patches import KNOWN_VERSIONS, quickly
 
 NUMBERS = (types.float64, types.int64, types.boolean, types.float32, types.intp, types.literal(3))
@@ -235,6 +236,33 @@ def test_a_users_own_compiled_function_can_call_what_a_kernel_of_ours_was_made_o
         return furthest(x)
 
     assert users(2.0) == 40.0
+
+
+def test_machine_code_is_made_of_a_law_of_arrays_alone_and_a_users_function_can_call_what_it_was_made_of(monkeypatch):
+    """NumPy's functions that a law calls are parts of it: each is optimized, and made into machine code, with the law."""
+
+    @of_arrays
+    def solved(A, b):
+        x, left = np.linalg.solve(A, b), np.zeros(3)
+        left[1:] = (A @ x - b)[1:]
+        return x + left
+
+    arrays, made = [types.Array(types.float64, 2, "C"), types.Array(types.float64, 1, "C")], []
+    law = numba.njit(**{**engine.OPTIONS, "_nrt": True})(lambda A, b: np.cross(solved(A, b), b))
+    engine.numba()
+    finalize = numba.core.codegen.JITCodeLibrary._finalize_specific
+    monkeypatch.setattr(
+        numba.core.codegen.JITCodeLibrary, "_finalize_specific", lambda one: (made.append(one.name), finalize(one))
+    )
+    with engine.lock(), quickly(law):
+        law.compile(tuple(arrays))
+    assert len(made) == 1
+    A, b = np.eye(3) + np.arange(9.0).reshape(3, 3), np.array([1.0, -2.0, 4.0])
+    np.testing.assert_allclose(law(A, b), np.cross(np.linalg.solve(A, b), b), rtol=1e-12)
+    users = numba.njit(lambda A, b: solved(A, b) + np.linalg.solve(A, b))
+    np.testing.assert_allclose(users(A, b), 2.0 * np.linalg.solve(A, b), rtol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        users(0.0 * A, b)
 
 
 def test_options_are_equal_and_registrations_are_seen_as_without_patches():

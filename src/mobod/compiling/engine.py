@@ -102,8 +102,8 @@ def numba() -> Any:
                 parts = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
                 numba.extending.register_jitable(**parts, **OPTIONS)(_pending_apart.pop())
             while _pending_with_arrays:
-                options = {**OPTIONS, "_nrt": True}
-                numba.extending.register_jitable(no_cfunc_wrapper=True, **options)(_pending_with_arrays.pop())
+                parts = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True}
+                numba.extending.register_jitable(**parts, **{**OPTIONS, "_nrt": True})(_pending_with_arrays.pop())
     return numba
 
 

@@ -229,7 +229,7 @@ def _optimize_when_whole() -> Iterator[Patch]:
 
     @functools.wraps(optimize)
     def optimize_what_counts(self: Any, module: Any) -> None:
-        if _counts_references(module):
+        if _counts_references(module) and not _is_inlined():
             optimize(self, module)
         else:
             module.data_layout = self._codegen._data_layout
@@ -267,28 +267,25 @@ def _flags() -> Any:
 
 
 def _is_inlined() -> bool:
-    """True if what is compiled now is a function of ours that becomes part of its callers' code: see `engine.numba`.
+    """True if what is compiled now becomes part of its callers' code alone, as Python cannot call it.
 
-    Users may ask Numba to inline functions, too, but not for a function that Python cannot call. What makes arrays is
-    optimized by itself, as Numba does it.
+    That is a function of ours, see `engine.numba`, or of Numba's own, as those are that do NumPy's work in users' laws; not one
+    that a user has given to Numba.
     """
     flags = _flags()
-    return flags is not None and bool(flags.no_cpython_wrapper and not flags.nrt)
+    return flags is not None and bool(flags.no_cpython_wrapper)
 
 
 def _is_part(library: Any) -> bool:
     """True if what is compiled now, to a library of Numba's, becomes part of a kernel, and is called by nobody else.
 
-    While a kernel is compiled that another one calls, that is the kernel itself, and what Python cannot call: not a function
+    That is what Python cannot call and, while a kernel is compiled that another one calls, the kernel itself: not a function
     that a user has given to Numba, which is compiled on this occasion and called from Python afterwards.
     """
     if _is_inlined():
         return True
-    if not engine.is_part_of_another():
-        return False
-    flags, kernel = _flags(), getattr(_ours.now, "py_func", None)
-    own = kernel is not None and library.name == kernel.__qualname__
-    return own or (flags is not None and bool(flags.no_cpython_wrapper))
+    kernel = getattr(_ours.now, "py_func", None)
+    return engine.is_part_of_another() and kernel is not None and library.name == kernel.__qualname__
 
 
 def _is_kernel(descriptor: Any) -> bool:
