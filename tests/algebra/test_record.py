@@ -1,5 +1,7 @@
 """The record: its fields are what their declarations say, in the order of these, and what touches is one array."""
 
+import ctypes
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,23 @@ def test_a_copy_has_arrays_of_its_own(record):
     value = record.u.values if record.with_tangents else record.u
     assert np.all(value == 1.0) and other.parent is record.parent
     assert other.u is other.u, "an array is made once"
+
+
+def test_kernels_of_lanes_read_parameters_of_each_and_routines_those_of_the_record(record):
+    """A copy's too; where lanes share parameters, these are two blocks, which have all else in common."""
+    for one in (record, record.copy()):
+        block, of_routines = one.block.reshape(-1), one.words[-1]
+        assert one.pointer == of_routines.ctypes.data == block[-1] == of_routines[-1]
+        shares = one.in_lanes and not one.own_parameters
+        assert block.ndim == 1 and one.block.ndim == (4 if one.in_lanes else 3 if one.with_tangents else 1)
+        for name, field in layout.fields.items():
+            place, array = layout.places[name], data_of(getattr(one, name))
+            assert not array.size or of_routines[place] == array.ctypes.data, name
+            if shares and field.what == "parameter":
+                numbers = (ctypes.c_double * (LANES * array.size)).from_address(int(block[place]))
+                assert np.array_equal(np.reshape(numbers, (*array.shape, LANES)), np.repeat(array[..., None], LANES, 2)), name
+            else:
+                assert block[place] == of_routines[place], name
 
 
 def test_a_field_that_does_not_exist_is_refused(record):

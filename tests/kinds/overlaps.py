@@ -59,7 +59,7 @@ def run(routine, record, pair, compiled, **scalar):
     if not compiled:
         return routine.python(record, *pair)
     entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, *[ctypes.c_int64] * 3)
-    return entry(routine.address(**scalar))(record.block.ctypes.data, *pair)
+    return entry(routine.address(**scalar))(record.pointer, *pair)
 
 
 def fields(rows):

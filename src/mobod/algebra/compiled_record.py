@@ -39,7 +39,7 @@ class RecordType(types.Type):
 
 held_as(Rows, lambda rows: (I64 if rows.what == "index" else ir.DoubleType()).as_pointer())
 held_as(RecordType, I64.as_pointer())
-#: The type of a record by the dimensions of its block, and the scalar of an array by its own.
+#: The type of a record by the dimensions of its block, but for 2, of routines alone, and the scalar of an array by its own.
 _OF_BLOCK = {
     1: RecordType(types.float64),
     2: RecordType(lanes),
@@ -105,6 +105,9 @@ def _lower_point(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     address, block, *integers = args
     byte_pointer = ir.IntType(8).as_pointer()
+    if sig.args[1].own and sig.args[1].scalar == lanes:  # whose routines may be those of lanes that share parameters
+        last = builder.gep(block, [ir.Constant(I64, len(record.layout.places))], inbounds=True)
+        block = builder.inttoptr(never_changes(builder, builder.load(last)), block.type)
     kind = ir.FunctionType(I64, [byte_pointer, *[I64] * len(integers)])
     return builder.call(builder.inttoptr(address, kind.as_pointer()), [builder.bitcast(block, byte_pointer), *integers])
 

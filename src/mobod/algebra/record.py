@@ -3,9 +3,13 @@
 A kernel is called with the block, an int64 array of counts and addresses, and makes it the record by ``attach``: one array
 argument, whatever the number of fields. (A `structref` takes 0.65 us a call, and LLVM has to load its fields' strides and count
 references.) The dimensions of the block say which scalar the record holds, as those of an array do for ``load``: 1-D float64,
-2-D lanes, 3-D `Dual` of float64 with eight tangents, 4-D lanes with parameters of their own, 5-D Duals whose parameters have
-tangents too, 6-D Duals of Duals: each number of a 3-D one with its derivative along one more direction (hyper-dual numbers;
-Fike and Alonso 2011).
+3-D `Dual` of float64 with eight tangents, 4-D lanes, 5-D Duals whose parameters have tangents too, 6-D Duals of Duals: each
+number of a 3-D one with its derivative along one more direction (hyper-dual numbers; Fike and Alonso 2011).
+
+Routines, which do most of the work, exist for lanes with parameters of their own and for lanes that share them. All other
+kernels of lanes read a parameter as a number for each lane, so that they are compiled once: where parameters are shared, the
+record has them eight times too, and the last word of its block is the address of a second block, of the shared ones, which
+`call_routine` passes on. Of any other record that word is the block's own address.
 
 There are four kinds of field: ``index``, integers of the tree; ``constant``, numbers of the tree that no state has its own of,
 such as the vertices of meshes; ``parameter``, numbers of the tree, which all states and lanes share, without tangents;
@@ -219,6 +223,13 @@ def aligned_zeros(*shape: int) -> npt.NDArray[np.float64]:
     return raw[skip : skip + size].reshape(shape)
 
 
+def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float64]:
+    """A parameter field repeated for each lane, and for each group of lanes."""
+    out = aligned_zeros(*groups, *array.shape, LANES)
+    out[...] = array[..., None]
+    return out
+
+
 class RecordBase:
     """The arrays of one state, or of eight in lanes, and the block in which kernels find their addresses.
 
@@ -279,9 +290,13 @@ class RecordBase:
             at += size
         #: Every state field, end to end.
         self.buffer = aligned_zeros(at)
-        self.block: npt.NDArray[np.int64] = np.zeros(len(layout.places), np.int64)
+        blocks = 2 if in_lanes and not own_parameters else 1
+        #: The block, and behind it that of routines of lanes that share parameters.
+        self.words: npt.NDArray[np.int64] = np.zeros((blocks, len(layout.places) + 1), np.int64)
+        self.words[:, -1] = address_of(self.words[-1])
+        self._in_each_lane: dict[str, npt.NDArray[np.float64]] = {}
         for name in layout.counts:
-            self.block[layout.places[name]] = counts[name]
+            self.words[:, layout.places[name]] = counts[name]
             setattr(self, name, counts[name])
         base = self.buffer.ctypes.data
         #: Of each state field where it starts in the buffer, its shape in memory, and its columns.
@@ -289,13 +304,17 @@ class RecordBase:
         self._state_places = np.array([layout.places[field.name] for field in fields])
         for name, (start, _, _) in self._state_fields.items():
             self.make_array(name)
-            self.block[layout.places[name]] = base + 8 * start
+            self.words[:, layout.places[name]] = base + 8 * start
         for name, array in shared.items():
             self.share(name, array)
-        dimensions = 6 if twice else 5 if with_tangents and own_parameters else 3 if with_tangents else 1
-        if in_lanes:
-            dimensions = 4 if own_parameters else 2
-        self.block = self.block.reshape(-1, *(1,) * (dimensions - 1))
+        dimensions = 6 if twice else 5 if with_tangents and own_parameters else 3 if with_tangents else 4 if in_lanes else 1
+        #: What kernels are called with.
+        self.block: npt.NDArray[np.int64] = self.words[0].reshape(-1, *(1,) * (dimensions - 1))
+
+    @property
+    def pointer(self) -> int:
+        """The address of the block of routines and callbacks."""
+        return int(self.words[0, -1])
 
     def _row(self, columns: int) -> tuple[int, ...]:
         """The shape of a row of numbers."""
@@ -312,7 +331,10 @@ class RecordBase:
         field = layout.fields[name]
         with_tangents = self.with_tangents and self.own_parameters and field.what == "parameter"
         setattr(self, name, DualRows(array, field.columns) if with_tangents else array)
-        self.block.reshape(-1)[layout.places[name]] = address_of(array)
+        self.words[:, layout.places[name]] = address_of(array)
+        if len(self.words) > 1 and field.what == "parameter":
+            self._in_each_lane[name] = in_each_lane(array)
+            self.words[0, layout.places[name]] = address_of(self._in_each_lane[name])
 
     def copy(self) -> Self:
         """A record of the same tree with state fields of its own, equal to these.
@@ -324,9 +346,14 @@ class RecordBase:
         kept.update(self.__dict__)
         for name in self._state_fields:
             kept.pop(name, None)
-        other.buffer, other.block = aligned_zeros(self.buffer.size), self.block.copy()
+        kept["_in_each_lane"] = self._in_each_lane.copy()
+        other.buffer, other.words = aligned_zeros(self.buffer.size), self.words.copy()
         other.buffer[:] = self.buffer
-        other.block.reshape(-1)[self._state_places] += address_of(other.buffer) - address_of(self.buffer)
+        moved = address_of(other.buffer) - address_of(self.buffer)
+        for words in other.words:
+            words[self._state_places] += moved
+        other.words[:, -1] = address_of(words)
+        other.block = other.words[0].reshape(self.block.shape)
         return other
 
     def make_array(self, name: str) -> Any:

@@ -97,7 +97,7 @@ class Callback:
 
             callback = self._signature(entry)
             address = ctypes.cast(callback, ctypes.c_void_p).value or 0
-            routines.interpreted[address] = lambda model, *integers: entry(model.block.ctypes.data, *integers)
+            routines.interpreted[address] = lambda model, *integers: entry(model.pointer, *integers)
             weakref.finalize(self, routines.interpreted.pop, address, None)
             self._entries[scalar] = callback, address
         return self._entries[scalar][1]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.pointers import block_of
-from ..algebra.record import LANES, aligned_zeros
+from ..algebra.record import LANES, aligned_zeros, in_each_lane
 from ..compiling import UsersRoutine, among_many
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
@@ -33,7 +33,6 @@ from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.realize import advance
-from ..tree.tree import in_each_lane
 from ..unilateral.closed_contact import FrictionLeft, NormalForce, SlipLeft
 from ..unilateral.contact_events import ContactEvents
 from ..unilateral.stepped import Stepped

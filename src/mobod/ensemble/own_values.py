@@ -10,14 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES, aligned_zeros, layout
+from ..algebra.record import LANES, aligned_zeros, in_each_lane, layout
 from ..errors import MobodError
 from ..mobilizer.base import MobilizedBody
 from ..state.fields import PARAMETERS, SHORTCUTS
 from ..state.of_each import Rows, caller_of, rows_of
 from ..state.resources import own_copy
 from ..state.state import State
-from ..tree.tree import in_each_lane
 from ..value import MassProperties, Transform
 from ..value.checks import integer
 from ..value.stage import Stage

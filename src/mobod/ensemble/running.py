@@ -10,13 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
+from ..algebra.record import LANES, in_each_lane
 from ..errors import ConvergenceError, ModelError, StageError
 from ..state import validity
 from ..state.fields import PARAMETERS, Record
 from ..state.state import State
 from ..tree import realize as _realize
-from ..tree.tree import in_each_lane
 from ..value.checks import numbers, shaped
 from ..value.stage import INSTANCE, Stage
 from . import batch

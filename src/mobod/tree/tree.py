@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra.record import LANES, TANGENTS, DualRows, aligned_zeros, value_blocks
+from ..algebra.record import LANES, TANGENTS, DualRows, aligned_zeros, in_each_lane, value_blocks
 from ..compiling import Callback, Job, compile_ahead
 from ..constraint.base import Constraint
 from ..constraint.protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SLIDE, SOLVE_ROWS, THROUGH_COORDINATES
@@ -615,13 +615,6 @@ class Tree:
         if plain:  # copied from now on, which takes a tenth of the time
             self._blank = record.copy()
         return record
-
-
-def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float64]:
-    """A parameter field repeated for each lane, and for each group of lanes."""
-    out = aligned_zeros(*groups, *array.shape, LANES)
-    out[...] = array[..., None]
-    return out
 
 
 def with_room_for_tangents(array: npt.NDArray[Any]) -> npt.NDArray[np.float64]:

@@ -114,7 +114,7 @@ class Lender:
         #: The lanes' own parameters, where the single state has its, and a row of `batch_memory`; with their block.
         self._arrays = *own, memory
         self._words = block_of(self._arrays)
-        self._block, self._words_at = address_of(record.block), address_of(self._words)
+        self._block, self._words_at = record.pointer, address_of(self._words)
         self._routine = advance.address()
         self._take: Callable[..., Any] | None = None
         self._add: Callable[..., Any] | None = None
