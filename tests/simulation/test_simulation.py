@@ -98,7 +98,7 @@ def test_arguments_that_make_no_sense_are_named(model, name, wrong, error):
 
 
 def test_what_is_no_system_is_refused(model):
-    with pytest.raises(TypeError, match="takes a MultibodySystem, then a State"):
+    with pytest.raises(TypeError, match="first argument of simulate has to be a MultibodySystem"):
         mb.simulate(model.state, model.system, 1.0)
 
 
@@ -172,9 +172,9 @@ def test_an_integrator_goes_by_its_name(model):
     named = mb.simulate(model.system, model.state, 0.1, integrator="Verlet", accuracy=1e-3)
     given = mb.simulate(model.system, model.state, 0.1, integrator=mb.integrator.Verlet, accuracy=1e-3)
     assert np.array_equal(named.q, given.q)
-    with pytest.raises(ValueError, match="no integrator 'Euler'; there are BDF, ExplicitEuler"):
+    with pytest.raises(ValueError, match=r"no integrator .Euler.; did you mean .*ExplicitEuler"):
         mb.simulate(model.system, model.state, 0.1, integrator="Euler")
-    with pytest.raises(TypeError, match="integrator is one such as"):
+    with pytest.raises(TypeError, match="integrator has to be an Integrator, such as"):
         mb.simulate(model.system, model.state, 0.1, integrator=3)
 
 
