@@ -134,6 +134,23 @@ def test_linked_rings_touch_where_they_are_nearest(rng):
     assert np.isclose(points["depth"].max(), 0.05, atol=1e-12)
 
 
+def test_either_order_of_two_tori_is_one_contact(rng):
+    """Where they overlap deeply force and torque differed in a quarter of these poses, by up to 80 %."""
+    other, deep = contact.Torus(0.35, 0.15), 0
+    scenes = Scene(TORUS, other), Scene(other, TORUS)
+    for _ in range(300):
+        X, Y = random_pose(rng), random_pose(rng)
+        loads, energies = [], []
+        for scene, poses, sign in zip(scenes, ((X, Y), (Y, X)), (1.0, -1.0), strict=True):
+            deep += len(scene.put(*poses)) > 1
+            found = scene.contacts.get_contacts(scene.state)
+            energies.append(found["potential_energy"].sum())
+            loads.append(sign * np.hstack([found["force"], np.cross(found["point"], found["force"])]).sum(axis=0))
+        assert np.isclose(*energies, rtol=1e-9)
+        assert np.allclose(*loads, atol=1e-6 * np.linalg.norm(loads[0]))  # of places: where circles run beside each other
+    assert deep > 100
+
+
 def test_overlap_helper_is_that_of_spheres():
     spheres = SHAPES["sphere"], SHAPES["sphere"]
     poses = mb.Transform(), mb.Transform((0.5, 0, 0))

@@ -20,6 +20,10 @@ quarters of the circle from the deepest one are points, too, if they are inside 
 ring that lies flat, or around a rod that fills it, is as deep everywhere. The deepest place itself is one where it is no
 minimum. Tangents of t are those of the root, dt = -dg / g'. Where g jumps instead, because the circle itself is inside a
 polyhedron, or deep in an ellipsoid, the tangents of a minimum are those of a fixed t, an approximation.
+
+Of two tori both circles have the same minima, but neither what is between them nor the further places: a ring around a rod
+that is bent to a ring touches all around the one, at one place of the other. The energy is the mean of both circles', so that
+neither order of the surfaces is another contact; a place that both have is one point.
 """
 
 from __future__ import annotations
@@ -30,7 +34,7 @@ from typing import Any
 from ...algebra import mat33, sym33, vec3
 from ...algebra.scalar import bare, load, load_lane, scratch, sincos, sqrt, store, store_lane
 from ...compiling import Routine, generic
-from ..access import DIMENSIONS, PART, SHAPE, Pair, narrow_phase, orientation, origin, three_of
+from ..access import DIMENSIONS, PART, POINT, SHAPE, Pair, load3_lane, narrow_phase, orientation, origin, three_of
 from . import _curvature
 from ._ball import put_ball
 from ._clip import NO_SHARE
@@ -44,8 +48,10 @@ _STEP, _TURN, _QUARTER = 0.09817477042468103, 6.283185307179586, 1.5707963267948
 _LEVEL = 1e-9
 #: Angles that differ by less are one place.
 _ALIKE = 1e-3
-#: Columns of contact_point for the depth of a place where f is least or greatest, and its angle.
-_DEEP, _ANGLE = 30, 31
+#: Of the circle's radius, how far from each other points of both circles are one; what the others' names are more.
+_SAME, _OTHERS = 1e-7, 64
+#: Columns of contact_point for the depth of a place where f is least or greatest, its angle, and a point's share.
+_DEEP, _ANGLE, _SHARE = 30, 31, 29
 #: What stands for the distance of what is far.
 _FAR = 1e30
 
@@ -269,19 +275,40 @@ def _settling(look: Callable[..., Any]) -> Callable[..., Any]:
     return settle
 
 
-def torus_with(
-    near: Callable[..., Any], name: str, torus_first: bool, is_far: Callable[[Any, int, Any, float], bool] = _never
-) -> Routine:
-    """The routine of a torus and a shape by ``near(model, s, x, lane)``, as in `_nearest`.
+@generic
+def _put_share(model: Any, lane: int, row: int, share: Any, part: Any) -> None:
+    """Give a point its share of Hertz's force, which goes with the root of the radius, and of the energy, *part* of that."""
+    rows = model.contact_point
+    for column in range(SHAPE, SHAPE + 2):
+        store_lane(rows, row, column, lane, load_lane(rows, row, column, lane) / (share * share))
+    store_lane(rows, row, PART, lane, part)
+    store_lane(rows, row, _SHARE, lane, share)
 
-    ``is_far(model, s, x, reach)`` says cheaply that the shape is farther than *reach* from x, where it can.
-    """
+
+@generic
+def _join(model: Any, lane: int, begin: int, row: int, apart: float) -> int:
+    """The end of the rows: a last one at the place of one before *begin*, less than *apart* from it, becomes part of that."""
+    rows, x = model.contact_point, bare3(load3_lane(model.contact_point, row, POINT, lane))
+    for k in range(begin):
+        d = vec3.sub(bare3(load3_lane(rows, k, POINT, lane)), x)
+        if vec3.dot(d, d) < apart * apart:
+            one, two = load_lane(rows, k, _SHARE, lane), load_lane(rows, row, _SHARE, lane)
+            energy = one * load_lane(rows, k, PART, lane) + two * load_lane(rows, row, PART, lane)
+            _put_share(model, lane, k, (one + two) / one, energy / (one + two))
+            store_lane(rows, k, _SHARE, lane, one + two)
+            return row
+    return row + 1
+
+
+def _putting(near: Callable[..., Any], is_far: Callable[..., bool]) -> Callable[..., int]:
+    """The function that puts points of a torus and another shape into rows."""
     look = _looking(near)
     walk, find, settle = _walking(look, is_far), _finding(look), _settling(look)
 
-    def run(model: Any, pair: Pair) -> int:
-        first, second, lane = pair
-        b, s = (first, second) if torus_first else (second, first)
+    @generic
+    def put_ring(model: Any, pair: Pair, b: int, s: int, torus_first: bool, count: int, weight: float) -> int:
+        """Rows from *count* on of the torus b near the other shape, with the *weight* times the force."""
+        lane, begin = pair[2], count
         ring, tube, _ = bare3(three_of(model, b, DIMENSIONS, lane))
         Rb, Rs, ps = orientation(model, b, lane), orientation(model, s, lane), origin(model, s, lane)
         R = mat33.mul(mat33.transpose(Rs), Rb)
@@ -290,9 +317,9 @@ def torus_with(
         n = walk(model, s, lane, ring, tube, bare9(R), bare3(p), nodes)
         num, low, where_low, most = find(model, s, lane, ring, tube, bare9(R), bare3(p), nodes, n, found)
         if low >= tube:
-            return 0
+            return count
         zero = 0.0 * p[0]
-        least, shift, count = zero, zero, 0
+        least, shift = zero, zero
         for i in range(num):
             angle = settle(model, s, lane, ring, R, p, load(found, i, 0))
             f, _, _ = look(model, s, lane, ring, R, p, angle)
@@ -314,19 +341,51 @@ def torus_with(
                 share = _beside(model, lane, found, num, angle)
             else:  # what others take of the deepest minimum is not given back: it would go over to the next deepest at once
                 continue
-            if share <= NO_SHARE:
+            if share <= NO_SHARE or count >= model.contact_points_size:
                 continue
             center, rate = _around(ring, R, p, angle)
             seen = near(model, s, center, lane)
             n_G, along = mat33.mul_vec(Rs, seen[1]), mat33.mul_vec(Rs, vec3.scale(1.0 / ring, rate))
             S = _curvatures(ring, tube, (Rb[2], Rb[5], Rb[8]), n_G, along, seen[2])
-            place = vec3.add(ps, mat33.mul_vec(Rs, center))
-            begin, count = count, put_ball(model, pair, count, place, tube + zero, S, Rs, seen, torus_first, i)
-            if count > begin:  # Hertz's force goes with the root of the radius
-                for column in range(SHAPE, SHAPE + 2):
-                    store_lane(rows, begin, column, lane, load_lane(rows, begin, column, lane) / (share * share))
-                store_lane(rows, begin, PART, lane, part)
+            place, name = vec3.add(ps, mat33.mul_vec(Rs, center)), i + (_OTHERS if begin > 0 else 0)
+            row, count = count, put_ball(model, pair, count, place, tube + zero, S, Rs, seen, torus_first, name)
+            if count > row:
+                _put_share(model, lane, row, weight * share, part)
+                if begin > 0:
+                    count = _join(model, lane, begin, row, _SAME * ring)
         return count
+
+    return put_ring
+
+
+def torus_with(
+    near: Callable[..., Any],
+    name: str,
+    torus_first: bool,
+    is_far: Callable[[Any, int, Any, float], bool] = _never,
+    both: bool = False,
+) -> Routine:
+    """The routine of a torus and a shape by ``near(model, s, x, lane)``, as in `_nearest`.
+
+    ``is_far(model, s, x, reach)`` says cheaply that the shape is farther than *reach* from x, where it can. *both* says that
+    the shape is a torus, too: both circles count.
+    """
+    put_ring = _putting(near, is_far)
+
+    if both:
+
+        def run(model: Any, pair: Pair) -> int:
+            first, second, _ = pair
+            count = put_ring(model, pair, first, second, True, 0, 0.5)
+            if count > 0:  # else the circles are too far from each other
+                count = put_ring(model, pair, second, first, False, count, 0.5)
+            return count
+    else:
+
+        def run(model: Any, pair: Pair) -> int:
+            first, second, _ = pair
+            b, s = (first, second) if torus_first else (second, first)
+            return put_ring(model, pair, b, s, torus_first, 0, 1.0)
 
     run.__name__ = run.__qualname__ = name
     run.__module__ = near.__module__  # where the routine is, by which it is pickled

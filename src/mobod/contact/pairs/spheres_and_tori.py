@@ -100,7 +100,7 @@ capsule_torus = torus_with(near_capsule, "capsule_torus", False)
 cylinder_torus = torus_with(near_cylinder, "cylinder_torus", False)
 brick_torus = torus_with(near_brick, "brick_torus", False)
 ellipsoid_torus = torus_with(near_ellipsoid, "ellipsoid_torus", False)
-torus_torus = torus_with(near_torus, "torus_torus", True)
+torus_torus = torus_with(near_torus, "torus_torus", True, both=True)
 torus_convex_hull = torus_with(near_hull, "torus_convex_hull", True)
 
 OF_SPHERES_AND_TORI: dict[tuple[int, int], Routine] = {
