@@ -362,11 +362,10 @@ def put_floor(loaded: Loaded, choices: Choices) -> None:
 
 def _set_gravity(system: MultibodySystem, state: State, gravity: Gravity) -> State:
     """Give a system another gravity, or one if it has none; the state to go on with."""
-    from ..force import Gravity as GravityForce
+    from ..force import Gravity as GravityForce, UniformGravity
     from ..force.subsystem import GeneralForceSubsystem
-    from ..shapes.mechanism import find_gravities
 
-    pulls = find_gravities(system)
+    pulls = [force for force in system.all_forces() if isinstance(force, GravityForce | UniformGravity)]
     for number, force in enumerate(pulls):  # several add up: the first is all, the others nothing
         force.enable(state)
         force.set_gravity_vector(state, gravity if number == 0 else (0.0, 0.0, 0.0))
