@@ -143,6 +143,30 @@ def test_power_and_moments_balance(shape):
         np.testing.assert_allclose(d_u[:, k], (ends[0] - ends[1]) / (2.0 * h), rtol=1e-5, atol=1e-4)
 
 
+def test_what_is_struck_in_each_step_leaves_resistance_and_known_friction_elsewhere_as_they_are():
+    """Four sliders between stops see to it that Python takes one step after the other, alone as for states in lanes."""
+    system, _, ball, _ = scene(BALL, "rigid", rolling_friction=RHO)
+    ground, one = ball.get_matter_subsystem().ground, mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia.sphere(R))
+    sliders = [mb.mobilizer.Slider(ground, mb.body.Rigid(one)) for _ in range(5)]
+    for slider in sliders[:4]:
+        mb.contact.HardStopUpper(slider, 0, 3.1e-3, restitution=1.0)
+        mb.contact.HardStopLower(slider, 0, -3.1e-3, restitution=1.0)
+    mb.contact.JointFriction(sliders[4], 0, 2.0, 0.25)
+    state = system.realize_topology()
+    ball.set_q_to_fit_translation(state, (0, 0, R))
+    ball.set_u_to_fit_angular_velocity(state, (0.0, 3.0, 0.0))
+    ball.set_u_to_fit_linear_velocity(state, (0.3, 0.0, 0.0))
+    for k, slider in enumerate(sliders):
+        slider.set_q(state, (k - 1.5) * 1.5e-3)
+        slider.set_u(state, 1.0)
+    run = mb.simulate(system, state, 0.5, integrator=integrator_of(system, "rigid"))
+    assert run.u[-1, 3] == pytest.approx(0.3 - 5.0 / 7.0 * RHO * G / R * 0.5, abs=1e-3)  # the first step knows no load
+    assert run.u[-1, -1] == pytest.approx(1.0 - 0.5 * 0.5, abs=1e-9)
+    many = mb.Ensemble(system, 2, state=state).simulate(0.5, integrator=integrator_of(system, "rigid"))
+    assert many.statistics["in_lanes"].all()
+    np.testing.assert_allclose(many.u[:, -1], [run.u[-1]] * 2, rtol=0.0, atol=1e-12)
+
+
 def test_the_balance_of_energy_closes_on_a_belt():
     """What contact takes from the bodies, the work of the drive included, is what they lose."""
     system, state, _, contacts = scene(

@@ -302,7 +302,7 @@ class TimeStepping(Integrator):
     def find_end(self, space: Space) -> Array:
         """y at the end of a step by Python, from the state as kernels have realized it; *space* has its size.
 
-        Nothing is known of steps before. `ConvergenceError` where there is no end, or no room in the space.
+        Of steps before is known what the space keeps. `ConvergenceError` where there is no end, or no room in the space.
         """
         self._impulses, self._names = np.zeros(0), []
         self._stepped.take(space)
@@ -493,6 +493,8 @@ class TimeStepping(Integrator):
         if self._stepped:
             touching, frictions = rows_of_surfaces(self._stepped, state, h)
             rows = joined([rows, touching])
+        else:
+            self._stepped.space.counts[names.KEPT] = 0  # they are of a step before this one
         if self.sources:
             rows = joined([rows, *(source(state) for source in self.sources)])
         for one in matter.state_limited_frictions:

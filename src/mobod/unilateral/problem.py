@@ -294,7 +294,7 @@ class Problem:
         together, until none of them approaches, and get their impulse once more times the restitution; friction follows. What
         is pressed together by that is the next round, so that a row of balls does what Newton's cradle does. Where that would
         add energy, as different restitutions of what is coupled may, the expansion is less. At the end all that touches, and
-        still approaches, is stopped at once, without restitution.
+        still approaches, is stopped at once, without restitution. Friction of known normal force does nothing in an instant.
 
         Parameters
         ----------
@@ -313,9 +313,8 @@ class Problem:
         """
         rows, n = self.rows, self.num_contacts
         tolerance = max(tolerance, _NO_RATE * float(np.abs(v).max(initial=0.0)))
-        total, others = np.zeros(len(v)), len(self.names) - n
-        normals = self.normals
-        always = np.ones(others, bool)
+        total, normals = np.zeros(len(v)), self.normals
+        always = np.arange(n, len(self.names)) < len(self.names) - self.num_frictions
         bouncing = touching & (rows.restitution > 0.0)
         for number in range(_ROUNDS + 1):
             struck = bouncing & (v[normals] < -np.maximum(rows.capture_speed, tolerance))
@@ -330,8 +329,8 @@ class Problem:
             # expansion: normal impulses are known, and limit friction
             back = np.zeros(len(v))
             back[normals[struck]] = rows.restitution[struck] * gamma[normals[struck]]
-            if (rows.friction[struck] > 0.0).any() or others:
-                back += self._expand(after + self.W @ back, back, struck)
+            if (rows.friction[struck] > 0.0).any() or always.any():
+                back += self._expand(after + self.W @ back, back, np.concatenate([struck, always]))
             back = self._without_gain(v, after, gamma, back)
             v, total = after + self.W @ back, total + gamma + back
         if (touching & (v[normals] < -tolerance)).any():
@@ -370,10 +369,11 @@ class Problem:
             before, group = group, np.where(tied, group, m).min(axis=1)
         return group
 
-    def _expand(self, b: Array, back: Array, struck: Any) -> Array:
+    def _expand(self, b: Array, back: Array, taking_part: Any) -> Array:
         """The friction and the bilateral impulses that go with normal impulses *back*, which b has already."""
         n, sizes = self.num_contacts, np.diff(self.starts)
-        blocks = np.flatnonzero(np.concatenate([struck & (sizes[:n] > 1), np.ones(len(sizes) - n, bool)]))
+        taking_part[:n] &= sizes[:n] > 1
+        blocks = np.flatnonzero(taking_part)
         more, laws = np.zeros(len(b)), self._laws.copy()
         laws[:n, 1] = laws[:n, 0] * back[self.normals]
         self._solve(b, more, blocks, laws)

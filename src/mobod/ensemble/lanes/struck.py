@@ -8,7 +8,6 @@ from ...compiling import Callback
 from ...errors import ConvergenceError
 from ...integrator import TimeStepping
 from ...state.state import State
-from ...unilateral.stepped import space as names
 from ...unilateral.stepped.space import Space
 
 
@@ -34,5 +33,3 @@ class Striker:
     def _compute(self, scalar: str, pointer: int, block: int, row: int) -> None:
         space = self._spaces[block]
         space.tries[row] = self._method.find_end(space)
-        # the next step begins without impulses: those that are kept are of what lanes know
-        space.counts[names.KEPT], space.measures[names.LAST_STEP] = 0, 0.0

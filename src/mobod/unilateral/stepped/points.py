@@ -241,9 +241,10 @@ def index_kept(space: Any, n: int) -> None:
 
 
 @generic
-def recall(space: Any, ratio: float) -> None:
-    """Begin with the impulses of the last step, scaled; with none for what was not there."""
+def recall(space: Any, h: float) -> None:
+    """Begin a step of size h with the impulses of the last one, scaled; with none for what was not there."""
     points, slots = space.points, space.slots
+    ratio = h / space.measures[names.LAST_STEP] if space.measures[names.LAST_STEP] > 0.0 else 1.0
     mask = slots.shape[0] - 1
     for i in range(space.counts[names.POINTS]):
         for j in range(4):

@@ -88,12 +88,6 @@ def _end(model: Any, space: Any, result: int, moving: int, h: Any, to: int) -> N
                 store(out, to, i, load(model.q, i, 0) + h * load(model.q_dot, i, 0))
 
 
-@generic
-def _ratio(space: Any, h: float) -> float:
-    """By which impulses of the last step are expected to change."""
-    return h / space.measures[names.LAST_STEP] if space.measures[names.LAST_STEP] > 0.0 else 1.0
-
-
 @routine
 def step_one(model: Any, block: int, to: int) -> int:
     """A step of one state, with the space whose block is at an address, into row *to*: 0, NO_ROOM, NO_IMPULSES or CLOSES.
@@ -123,7 +117,7 @@ def step_one(model: Any, block: int, to: int) -> int:
         if pushed:
             push_free(space)
         if space.counts[names.POINTS] > 0:
-            recall(space, _ratio(space, h))
+            recall(space, h)
             if not _solve(model, block, first):
                 space.counts[names.KEPT] = 0
                 return names.NO_IMPULSES
@@ -216,7 +210,7 @@ def _find_alone(model: Any, wide: Any, words: Any, who: Any) -> int:
             if _is_tied(model, space) or _stands_alone(space):
                 alone, who[lane] = alone | (1 << lane), 0
             else:
-                recall(space, _ratio(space, h))
+                recall(space, h)
     return alone
 
 

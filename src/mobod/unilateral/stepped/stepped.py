@@ -18,7 +18,7 @@ from ...force.contact.subsystem import CompliantContactSubsystem
 from . import space as names
 from .equations import find_rows, find_ties
 from .joints import joints_of
-from .points import find_points, place_all
+from .points import find_points, place_all, recall, remember
 from .rigid_surfaces import RigidSurfaces
 from .solve import solve
 from .space import Space, enlarged, make_space, with_block
@@ -43,7 +43,7 @@ STEPPED_POINT = np.dtype(
 
 @compiled
 def find_points_and_rows(block: Any, space: Space, h: float) -> int:
-    """The points and their columns at a record realized to VELOCITY; 1 where there is no room for them."""
+    """The points, their limits and columns at a record realized to VELOCITY; 1 where there is no room for them."""
     model, counts = attach(block), space.counts
     place_all(model, space)
     find_points(model, space, h, 0)
@@ -51,9 +51,17 @@ def find_points_and_rows(block: Any, space: Space, h: float) -> int:
     counts[names.NEED_COLUMNS] = counts[names.NEED_ROWS] = counts[names.NEED_VALUES] = 0
     if counts[names.POINTS] > space.keys.shape[0]:
         return 1
+    recall(space, h)
     find_rows(model, space, True)
     counts[names.NEED_COLUMNS] = counts[names.COLUMNS]
     return int(counts[names.COLUMNS] > space.columns.shape[0])
+
+
+@compiled
+def _remember(space: Space, h: float) -> None:
+    """Keep the impulses of all points for the next step, as kernels do."""
+    remember(space)
+    space.measures[names.LAST_STEP] = h
 
 
 class DenseRows(NamedTuple):
@@ -95,8 +103,6 @@ class Stepped:
         #: Names and numbers of rows of what touches beside surfaces, by its constraint; coefficients, as kernels find them.
         self._others: dict[int, tuple[str, int]] = {}
         self._coefficients: list[npt.NDArray[np.int64]] = []
-        #: Of Python's last step: the normal impulses by the points' names, and the step's size.
-        self._normals: tuple[dict[str, float], float] = {}, 1.0
 
     def __bool__(self) -> bool:
         return any(one.surfaces for one in self.elements)
@@ -133,8 +139,8 @@ class Stepped:
             self.space = with_block(self.space, step_one.address(), solve.address())
 
     def take(self, space: Space) -> None:
-        """Work in the space of another state, of whose steps nothing is known."""
-        self.space, self._normals = space, ({}, 1.0)
+        """Work in the space of another state."""
+        self.space = space
 
     def enlarge(self) -> None:
         """Make room for what there was none."""
@@ -169,6 +175,7 @@ class Stepped:
         while find_points_and_rows(state.block, space, h):
             space = self.space = enlarged(space)
         n = int(space.counts[names.POINTS])
+        space.counts[names.KEPT] = 0  # until `keep`
         J = np.zeros((3 * n, state.tree.nu))
         speed_at = np.argsort(space.place_of_speed)
         for i in range(n):
@@ -177,11 +184,10 @@ class Stepped:
         kinds, labels = space.pairs[:n, names.KIND], self._labels(n)
         which = np.flatnonzero(kinds == names.CONTACT)
         points, blocks = space.points[which], J.reshape(n, 3, state.tree.nu)
-        before, last = self._normals
         resistances = []
         for k in np.flatnonzero(kinds != names.CONTACT).tolist():
-            limit = space.points[k, names.ARM] * before.get(labels[space.pairs[k, names.OF]], 0.0) * h / last
-            resistances.append((labels[k], blocks[k, 1:] if kinds[k] == names.ROLLING else blocks[k, 1:2], float(limit)))
+            limit = float(space.points[k, names.LIMIT])
+            resistances.append((labels[k], blocks[k, 1:] if kinds[k] == names.ROLLING else blocks[k, 1:2], limit))
         return DenseRows(
             blocks[which].reshape(-1, state.tree.nu),
             points[:, names.FRICTION].copy(),
@@ -222,9 +228,7 @@ class Stepped:
             own[i] = 0.0
             own[i, 1 : 1 + size] = resisting[at : at + size]
             at += size
-        self.space.counts[names.KEPT], self.space.measures[names.LAST_STEP] = n, h
-        labels = self._labels(n)
-        self._normals = {labels[i]: float(own[i, 0]) for i in np.flatnonzero(which)}, h
+        _remember(self.space, h)
 
     # ------------------------------------------------------------------------------------------ results
 
