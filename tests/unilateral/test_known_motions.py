@@ -69,6 +69,18 @@ def test_dynamic_friction_is_that_of_slip(go):
     assert np.hypot(end.u[0], end.u[2]) == pytest.approx(0.5 + 0.5 * G * (np.sin(angle) - 0.2 * np.cos(angle)), abs=1e-6)
 
 
+def test_states_of_a_motion_have_the_friction_of_what_slides():
+    angle = np.arctan(0.5)
+    system, state, _ = point_on_slope(angle, 0.2)
+    contact = system.matter.get_unilateral_contact(0)
+    motion = mb.simulate(system, state, 0.4, report_interval=0.2)
+    for one in motion.states[1:]:
+        system.realize(one)
+        assert one.u_dot == pytest.approx((G * (np.sin(angle) - 0.2 * np.cos(angle))) * one.u / np.linalg.norm(one.u))
+        friction = contact.find_force_on_second_body_in_g(one)
+        assert np.linalg.norm(friction) == pytest.approx(G * np.cos(angle) * np.hypot(1.0, 0.2))
+
+
 @BOTH
 @pytest.mark.parametrize("mu", [0.95, 1.05])
 def test_a_solid_sphere_rolls_down_if_and_only_if_friction_is_enough(go, mu):
@@ -220,15 +232,16 @@ def test_a_rod_slides_with_friction_below_painleves(go):
 
 
 @BOTH
+@pytest.mark.parametrize("inertia", [1.0, 0.26 / 3.0])
 @pytest.mark.parametrize("mu", [0.2, 0.24, 0.26])
-def test_a_block_jams_in_a_guide_without_play_if_and_only_if_friction_is_enough(go, mu):
+def test_a_block_jams_in_a_guide_without_play_if_and_only_if_friction_is_enough(go, mu, inertia):
     """Pushed at a distance r it bears at two corners, L apart, with F r / L, of four that touch: it slides if 2 mu r < L.
 
     The least multipliers of the four would pull at two, and so be without friction all in all.
     """
     force, r, length, half_width = 5.0, 2.0, 1.0, 0.1
     system, matter = empty()
-    block = mb.mobilizer.Planar(matter.ground, solid(1.0, (1.0, 1.0, 1.0)), name="block")
+    block = mb.mobilizer.Planar(matter.ground, solid(1.0, (inertia, inertia, inertia)), name="block")
     for side in (-1, 1):
         for end in (-0.5 * length, 0.5 * length):
             wall, corner = (0, -side, 0), (end, side * half_width, 0.0)

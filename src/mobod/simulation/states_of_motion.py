@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..value.stage import Stage
+
 if TYPE_CHECKING:
     from ..state.state import State
     from .trajectory import Trajectory
@@ -65,6 +67,8 @@ class States(Sequence["State"]):
             matter = self._trajectory.system.get_matter_subsystem()
             matter.set_all_particle_locations(state, self._trajectory.particle_locations[i])
             matter.set_all_particle_velocities(state, self._trajectory.particle_velocities[i])
+        if state.slides:
+            _slide_on(state)
         return until
 
     def __iter__(self) -> Iterator[State]:
@@ -72,3 +76,13 @@ class States(Sequence["State"]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} states of {self._trajectory!r}>"
+
+
+def _slide_on(state: State) -> None:
+    """Let contacts that slide have the friction of their present slip: which way they were let slide is not recorded."""
+    state.system.realize(state, Stage.VELOCITY)
+    contacts = [one for one in state.system.get_matter_subsystem().unilateral_contacts if one.is_sliding(state)]
+    slips = [one.get_slip_velocity(state) for one in contacts]
+    for one, slip in zip(contacts, slips, strict=True):
+        if slip.any():
+            one.enable_sliding(state, slip)

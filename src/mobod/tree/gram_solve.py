@@ -39,7 +39,7 @@ def factor(model: Record, g: int) -> Any:
     """W of group g, the lower half of m x m numbers of `gram`, becomes L. The number of dropped rows.
 
     `gram_inverse` has the scales of the rows at first, and then 1 / L_jj, or zero for a dropped row. A row whose scale is below
-    zero is left out and not counted.
+    zero, and which has no effect, is left out and not counted.
     """
     first, m, rows = model.group_gram[g], model.group_num_rows[g], model.group_first_row[g]
     dropped = zero(load(model.time, 0, 0))

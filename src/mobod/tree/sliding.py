@@ -66,17 +66,19 @@ def slide(model: Record, g: int, again: int) -> int:
     rank = _rank(model, first, m)
     ok = _solve(model, g, k, again)
     pulls = one(ok)
+    _keep(model, m, k, lambda_0, pulls)
     for _ in range(k - 1):
-        pulls = _leave_out(model, m, k, where(_rank_is_less(rank, m), where(ok > 0.0, pulls, zero(pulls)), zero(pulls)))
+        pulls = _leave_out(model, m, k, where(_rank_is_less(rank, m), pulls, zero(pulls)))
         if not any_positive(pulls):
             break
-        _keep(model, m, k, lambda_0)
         _load_left(model, g, k)
         call_routine(model.constrain[SOLVE_ROWS], model, g, gram_solve.ANEW)
-        same = where(_rank(model, first, m) == rank, pulls, zero(pulls))
-        now = _solve(model, g, k, gram_solve.ANEW)
-        pulls = where(now > 0.0, same, zero(same))
-        _restore(model, m, k, lambda_0, pulls)
+        pulls = where(_rank(model, first, m) >= rank, pulls, zero(pulls))
+        # where friction presses together what is left, the next may do without
+        now = where(pulls > 0.0, _solve(model, g, k, gram_solve.ANEW), zero(pulls))
+        _keep(model, m, k, lambda_0, now)
+        ok = where(now > 0.0, now, ok)
+    _take(model, m, k, lambda_0)
     for i in range(m):
         store(model.row_work, first + i, 0, load(model.slip_work, lambda_0 + i, 0))
     _apply(model, g, k, ok)
@@ -128,26 +130,25 @@ def _leave_out(model: Record, m: int, k: int, redundant: Any) -> Any:
 
 
 @generic
-def _keep(model: Record, m: int, k: int, lambda_0: int) -> None:
-    """Keep lambda and the normal forces, behind all else."""
-    kept = lambda_0 + m + 3 * k + 6
-    for i in range(m):
-        store(model.slip_work, kept + i, 0, load(model.slip_work, lambda_0 + i, 0))
-    for j in range(k):
-        store(model.slip_work, kept + m + j, 0, load(model.slip_work, _own(m, k, j) + 4, 0))
-
-
-@generic
-def _restore(model: Record, m: int, k: int, lambda_0: int, new: Any) -> None:
-    """Take back what was kept, but where what is *new* does."""
+def _keep(model: Record, m: int, k: int, lambda_0: int, new: Any) -> None:
+    """Keep lambda and the normal forces, behind all else, where they are *new*."""
     kept = lambda_0 + m + 3 * k + 6
     for i in range(m):
         x = where(new > 0.0, load(model.slip_work, lambda_0 + i, 0), load(model.slip_work, kept + i, 0))
-        store(model.slip_work, lambda_0 + i, 0, x)
+        store(model.slip_work, kept + i, 0, x)
     for j in range(k):
-        own = _own(m, k, j) + 4
-        x = where(new > 0.0, load(model.slip_work, own, 0), load(model.slip_work, kept + m + j, 0))
-        store(model.slip_work, own, 0, x)
+        x = where(new > 0.0, load(model.slip_work, _own(m, k, j) + 4, 0), load(model.slip_work, kept + m + j, 0))
+        store(model.slip_work, kept + m + j, 0, x)
+
+
+@generic
+def _take(model: Record, m: int, k: int, lambda_0: int) -> None:
+    """Lambda and the normal forces become what was kept."""
+    kept = lambda_0 + m + 3 * k + 6
+    for i in range(m):
+        store(model.slip_work, lambda_0 + i, 0, load(model.slip_work, kept + i, 0))
+    for j in range(k):
+        store(model.slip_work, _own(m, k, j) + 4, 0, load(model.slip_work, kept + m + j, 0))
 
 
 @generic
@@ -159,15 +160,21 @@ def _load_left(model: Record, g: int, k: int) -> None:
 
 @generic
 def _put_scales(model: Record, g: int, k: int) -> None:
-    """Effects and scales of a group's rows, whose place its factor has taken; below zero of contacts that are left out."""
-    m, j = model.group_num_rows[g], 0
+    """Effects and scales of a group's rows, whose place its factor has taken; none of contacts that are left out."""
+    n, j = model.group_num_speeds[g], 0
     for at in range(model.group_first[g], model.group_end[g]):
         c = model.group_constraints[at]
         constraint_paths.effects(model, c)
         if model.friction_rows[c] >= 0:
-            place, left = model.row_place[model.first_row[c]], load(model.slip_work, _own(m, k, j) + 5, 0)
-            scale = load(model.gram_inverse, place, 0)
-            store(model.gram_inverse, place, 0, where(left > 0.0, zero(left) - 1.0, scale))
+            r = model.first_row[c]
+            left, scale = (
+                load(model.slip_work, _own(model.group_num_rows[g], k, j) + 5, 0),
+                load(model.gram_inverse, model.row_place[r], 0),
+            )
+            store(model.gram_inverse, model.row_place[r], 0, where(left > 0.0, zero(left) - 1.0, scale))
+            for e in range(model.row_effect[r], model.row_effect[r] + n):
+                store(model.effect, e, 0, where(left > 0.0, zero(left), load(model.effect, e, 0)))
+                store(model.own_effect, e, 0, where(left > 0.0, zero(left), load(model.own_effect, e, 0)))
             j += 1
 
 
