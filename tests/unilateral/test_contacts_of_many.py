@@ -187,6 +187,39 @@ def test_many_states_pass_impacts_and_have_the_bits_of_each_alone(kind, rng, mon
     assert of_few == len(handled)
 
 
+def test_friction_that_changes_between_steps_or_in_a_run_is_that_of_states_in_lanes_from_there_on():
+    """A pendulum pushes the block on which it swings by up to 0.31 of its weight."""
+    system = mb.MultibodySystem()
+    matter, sphere = mb.SimbodyMatterSubsystem(system), mb.UnitInertia.sphere(0.1)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -10.0, 0))
+    block = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), sphere)))
+    bob = mb.body.Rigid(mb.MassProperties(0.3, (0, 0, 0), sphere))
+    mb.mobilizer.Pin(block, bob, X_BM=mb.Transform((0, 0.5, 0)))
+    contact = mb.contact.PointPlane(matter.ground, (0, 1, 0), 0.0, block, (0, 0, 0), static_friction=0.6)
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+    q = ensemble.q.copy()
+    q[:, 3] = 1.5, 1.45, 1.4
+    ensemble.q = q
+    start, alone = ensemble.copy(), [ensemble.get_state(i) for i in range(3)]
+    for friction in (0.6, 0.2):
+        contact.set_friction(friction)
+        alone = [mb.simulate(system, one, 0.3, accuracy=1e-6).states[-1] for one in alone]
+        for _ in range(3):
+            ensemble.step(0.1, accuracy=1e-6)
+        assert (ensemble.u[:, 0] != 0.0).all() == (friction == 0.2)
+    assert np.allclose(ensemble.u, [one.u for one in alone], rtol=0.0, atol=1e-5)
+
+    class Wears(mb.event.PeriodicHandler):
+        def handle_event(self, state, *_):
+            contact.set_friction(0.6 if state.time < 0.1 else 0.2)
+
+    system.add_event_handler(Wears(0.1))
+    runs = [mb.simulate(system, start.get_state(i), 0.5, accuracy=1e-6) for i in range(3)]
+    motions = start.simulate(0.5, accuracy=1e-6)
+    assert all(one.u[-1, 0] != 0.0 for one in runs)
+    assert np.allclose(motions.u[:, -1], [one.u[-1] for one in runs], rtol=0.0, atol=1e-9)
+
+
 def test_what_only_seems_to_let_go_of_a_plate_on_redundant_points_does_not():
     """Of more points than it takes the least multipliers pull at the far end where the load is beyond 0.905, and it tips at 1.
 

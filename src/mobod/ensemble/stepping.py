@@ -200,7 +200,9 @@ class Stepping(Gradients):
     def _plan_of_steps(self, integrator: Any, accuracy: Any, fixed: Any, holds: bool) -> _StepPlan:
         """The plan for these arguments: the last one, if these are the same."""
         plan: _StepPlan | None = getattr(self, "_step_plan", None)
-        key = (integrator, accuracy, fixed, holds)
+        contacts = self._system.get_matter_subsystem().unilateral_contacts
+        # of contacts whose coefficients have changed it is found out anew what they do.
+        key = (integrator, accuracy, fixed, holds, b"".join([one.numbers.tobytes() for one in contacts]))
         events = self._system.event_handlers, self._system.event_reporters
         if plan is None or plan.key != key or plan.own_places is not self._own_places or plan.events != events:
             made = make_integrator(self._system, integrator, accuracy, fixed)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..algebra.pointers import block_of, numbers1
 from ..algebra.scalar import load, sqrt, zero
 from ..compiling import generic
 from ..event.routines import by_address, number
@@ -27,10 +28,11 @@ def look_at_normal_force(model: Any, i: int, n: int) -> Any:
 
 @generic
 def look_at_friction(model: Any, i: int, n: int) -> Any:
-    """The same, and of another number, the coefficient: by how much friction is below its limit."""
+    """The same, and another integer: where the contact's numbers are. By how much friction is below its limit."""
     r = model.first_row[model.witness_integers[i]]
     x, y = load(model.multiplier, r + 1, 0), load(model.multiplier, r + 2, 0)
-    left = number(model, n + 1) * (number(model, n) * load(model.multiplier, r, 0)) - sqrt(x * x + y * y)
+    coefficient = numbers1(model.witness_integers[i + 1], 0)[2]
+    left = coefficient * (number(model, n) * load(model.multiplier, r, 0)) - sqrt(x * x + y * y)
     return left, zero(left) + math.nan
 
 
@@ -76,9 +78,14 @@ class FrictionLeft(NormalForce):
 
     routine = by_address(look_at_friction)
 
+    def __init__(self, contact: UnilateralContact) -> None:
+        super().__init__(contact)
+        #: The coefficient may change on the way.
+        self._numbers = block_of([contact.numbers])
+
     def pack(self, state: State) -> tuple[list[int], list[float]]:
         integers, numbers = super().pack(state)
-        return integers, [*numbers, self._contact.get_static_friction()]
+        return [*integers, self._numbers.ctypes.data], numbers
 
     def calc_value(self, state: State) -> float:
         """The coefficient times the normal force, less the friction. Needs ACCELERATION."""
