@@ -201,11 +201,12 @@ def prescribe(model: Any, plan: Any) -> None:
 @generic
 def settle_between(model: Any, run: Any, at: Any, mark: Any) -> None:
     """Prescribe, and within the step project, y as interpolated at a time *at*, of states that are marked."""
-    prescribe(model, run.plan)
-    if run.plan[rk.PROJECT_REPORTS] != 0:
-        between = where(at < load(run.control, rk.TIME, 0), where(mark > 0.0, one(at), zero(at)), zero(at))
-        if projection_steps.any_positive(between):
-            project(model, run.plan, between, run.plan[rk.PROJECTION] | ALWAYS, run.settings[rk.TOLERANCE])
+    between = where(at < load(run.control, rk.TIME, 0), where(mark > 0.0, one(at), zero(at)), zero(at))
+    projects = run.plan[rk.PROJECT_REPORTS] != 0 and projection_steps.any_positive(between)
+    if not projects or run.plan[rk.PROJECTOR] == 0:
+        prescribe(model, run.plan)
+    if projects:
+        project(model, run.plan, between, run.plan[rk.PROJECTION] | ALWAYS, run.settings[rk.TOLERANCE])
 
 
 @generic

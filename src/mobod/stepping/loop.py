@@ -28,7 +28,6 @@ from .evaluate import (
     evaluate_projected,
     evaluate_rest,
     finish_step,
-    prescribe,
     project,
     settle_between,
 )
@@ -75,11 +74,12 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     counts[rk.CHANGED] = 0
     begin_step(model, counts, load(model.time, 0, 0))  # the last one has ended before the change
     if valid & KINEMATICS != KINEMATICS:
-        prescribe(model, counts)
         if project_now(model, control, counts, counts[rk.PROJECTION] | ALWAYS) < 0:
             return rk.NOT_TAKEN_UP
-        valid = 0
-    if evaluate_rest(model, counts, valid) != 0:
+        status = evaluate_projected(model, counts)
+    else:
+        status = evaluate_rest(model, counts, valid)
+    if status != 0:
         return rk.NOT_TAKEN_UP
     counts[rk.EVALUATIONS] += 1
     finish_step(model, counts, 1.0)
@@ -112,9 +112,8 @@ def project_report(block: Any, control: Any, counts: Any) -> int:
 
 @generic
 def arrive(model: Any, control: Any, counts: Any, time: float, y: Any) -> int:
-    """Prescribe, project and realize at *y*; DONE, NOT_PROJECTED or NOT_FINITE."""
+    """Project, with what is prescribed, and realize at *y*; DONE, NOT_PROJECTED or NOT_FINITE."""
     set_y(model, time, y)
-    prescribe(model, counts)
     if project_now(model, control, counts, counts[rk.PROJECTION]) < 0:
         return rk.NOT_PROJECTED
     status = evaluate_projected(model, counts)

@@ -7,7 +7,7 @@ from typing import Any
 from ...algebra.scalar import load, load_lane, store, where, zero
 from ...compiling import apart, generic
 from ...stepping import interpolation, record as rk
-from ...stepping.evaluate import ALWAYS, evaluate, finish_step, move, prescribe, project
+from ...stepping.evaluate import ALWAYS, evaluate, finish_step, move, project
 from ...stepping.event_search import LOST, begin_search, searching
 from ...stepping.record import AT, EVENT, PREVIOUS_TIME, STATE, TIME
 from ...stepping.rows import set_row
@@ -91,7 +91,6 @@ def find_differences(model: Any, crew: Any) -> None:
     back = DIFFERENCE * (end - previous)
     near = where(taken > 0.0, end - back, end)
     interpolation.interpolate(model, work, previous, end, near)
-    prescribe(model, plan)
     if plan[rk.PROJECT_REPORTS] != 0:
         project(model, plan, where(near < end, taken, zero(taken)), plan[rk.PROJECTION] | ALWAYS, run.settings[rk.TOLERANCE])
     evaluate(model, plan, run.held)

@@ -8,7 +8,7 @@ from ...algebra.order import smaller
 from ...algebra.scalar import load, load_lane, num_lanes, one, store, where, zero
 from ...compiling import apart
 from ...stepping.beginning import choose_first_step
-from ...stepping.evaluate import ALWAYS, evaluate, finish_step, prescribe, project
+from ...stepping.evaluate import ALWAYS, evaluate, finish_step, project
 from ...stepping.limits import limit_steps
 from ...stepping.record import FIXED_STEP, LIMITER, SOUND, STEP, TIME, TOLERANCE, Y
 from ...stepping.rows import set_row, shift
@@ -24,7 +24,6 @@ def begin(model: Any, crew: Any) -> None:
     plan, settings, work, control, held = run.plan, run.settings, run.work, run.control, run.held
     fresh = load(marks, FRESH, 0)
     set_row(model, work, Y, load(control, TIME, 0))
-    prescribe(model, plan)
     missed = smaller(project(model, plan, fresh, 0, settings[TOLERANCE]), zero(fresh))
     missed = smaller(project(model, plan, fresh, ALWAYS, settings[TOLERANCE]), missed)
     sound = evaluate(model, plan, held)
