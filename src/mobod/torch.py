@@ -6,7 +6,7 @@
 
 Leading axes are states of one `Ensemble`, eight realized at a time, as are those that `torch.vmap` adds. Jacobians are exact,
 for `backward` and for `torch.func`; second derivatives, for Hessians and Hessian-vector products, are central differences of
-these, to about 1e-8, of all states in one call.
+these, to about 1e-8 of the largest of both, of all states in one call.
 """
 
 from __future__ import annotations

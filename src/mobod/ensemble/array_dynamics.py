@@ -17,12 +17,13 @@ from ..algebra.arrays import Array
 from ..derivative.analytic import sweep_for
 from ..derivative.coordinates import has_rates
 from ..errors import ModelError
+from ..force import slopes
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.checks import instance
 from ..value.stage import Stage
 from .ensemble import Ensemble
-from .second_differences import STEP, differences, gradients
+from .second_differences import STEP, differences, gradients, steps
 
 #: Ensembles that a thread keeps, one a number of states.
 _KEPT = 8
@@ -84,8 +85,8 @@ class ArrayDynamics(abc.ABC):
     def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
         """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu; of each value unless given.
 
-        Differences of first ones, to about 1e-8, by one kernel where `Ensemble.second_derivatives` has it; else all states that
-        they take are one ensemble. *weights* are ``(n, k, nu)``.
+        Differences of first ones, to about 1e-8 of the largest of both, by one kernel where `Ensemble.second_derivatives` has
+        it; else all states that they take are one ensemble. *weights* are ``(n, k, nu)``.
         """
         n, nq, nu = len(q), self.nq, self.nu
         weights = np.broadcast_to(np.eye(nu), (n, nu, nu)) if weights is None else weights
@@ -94,7 +95,7 @@ class ArrayDynamics(abc.ABC):
             return found
         k, moved, size = weights.shape[1], nq + nu, nq + 2 * nu  # in the third the function is linear
         x = np.hstack([q, u, third])
-        h = STEP * np.maximum(1.0, np.abs(x))
+        h = steps(x, nq)
         T = np.zeros((n, k, size, size))
         slopes = differences(lambda x: self._gradients(x, weights), x, h, range(moved), 3 * nu * nu)
         T[:, :, :moved] = np.moveaxis(slopes, 0, 2)
@@ -106,9 +107,10 @@ class ArrayDynamics(abc.ABC):
 
         The function is affine in the third, by a matrix of q alone unless there are constraints: users' own may be of any form.
         What turns or shifts all bodies of a branch changes no mass matrix; nor, where one sweep finds all that acts, what
-        speeds do.
+        speeds do, but for a stop at this coordinate, whose damping grows with depth.
         """
-        tree, nq, nu, bends = self._state.tree, self.nq, self.nu, sweep_for(self.system, self._state).bent
+        tree, nq, nu, sweep = self._state.tree, self.nq, self.nu, sweep_for(self.system, self._state)
+        stopped = sweep.slopes[sweep.slopes[:, slopes.KIND] == slopes.STOP, slopes.MOBILITY]
         found = np.ones((nq + 2 * nu, nq + 2 * nu), bool)
         found[nq + nu :, nq + nu :] = False
         if tree.counts["nc"]:
@@ -116,8 +118,10 @@ class ArrayDynamics(abc.ABC):
         found[nq : nq + nu, nq + nu :] = False
         is_swept = self._of(1).is_swept()
         for b in range(1, tree.nb):
-            if tree.fields["parent"][b] == 0 and tree.num_u[b] == tree.num_q[b] == 1 and not bends[b]:
-                found[tree.first_q[b], nq if is_swept else nq + nu :] = False
+            if tree.fields["parent"][b] == 0 and tree.num_u[b] == tree.num_q[b] == 1 and not sweep.bent[b]:
+                q, u = tree.first_q[b], nq + tree.first_u[b]
+                found[q, nq if is_swept else nq + nu :] = False
+                found[q, u] = found[u, q] = not is_swept or tree.first_u[b] in stopped
         return found & found.T
 
     def _gradients(self, x: Array, weights: Array) -> Array:

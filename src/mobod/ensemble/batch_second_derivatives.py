@@ -12,7 +12,7 @@ Source of the first derivatives: `derivative.sweep`.
 from typing import Any
 
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import absolute, load, maximum, one, store, zero
+from ..algebra.scalar import absolute, load, maximum, one, sqrt, store, zero
 from ..compiling import compiled, generic
 from ..derivative import sweep
 from ..derivative.residual import clear
@@ -70,7 +70,10 @@ def _differences(
         if row == n:
             call_routine(address, model, 0, POSITIONS | UNCHECKED)
         x = load(rows, i, 0)
-        h = step * maximum(one(x), absolute(x))
+        size = maximum(one(x), absolute(x))  # as `second_differences.steps`
+        if row < n:
+            size = sqrt(sqrt(size))
+        h = step * size
         for side in range(2):
             sign = (1.0 - 2.0 * side) * one(x)
             store(rows, i, 0, x + sign * h)

@@ -198,7 +198,8 @@ class Derivatives(OfParts):
         """Second derivatives ``(n, k, 3 nu, 3 nu)`` of k *weights* times u_dot by q, u and mobility forces, or None.
 
         With *u_dot* those of `calc_inverse_dynamics` by q, u and u_dot. They are differences by a *step* of variables up to 1,
-        to about 1e-9, where it `is_swept`; None elsewhere. *weights* are ``(n, k, nu)``.
+        to about 1e-9 of the largest first or second derivative, where it `is_swept`; None elsewhere. *weights* are
+        ``(n, k, nu)``.
         """
         if not self.is_swept():
             return None

@@ -2,7 +2,8 @@
 
 F = (q_dot, u_dot, z_dot) of y = (x, w), x = (q, u, z) as they are stored and w forces on mobilities, of the time t and of
 parameters p. u_dot has exact derivatives, but by frames and directions; these, and those of q_dot, where it is not u, and of
-z_dot take differences of fourth order. Second derivatives are central differences of the first ones, to about 1e-8 of them.
+z_dot take differences of fourth order. Second derivatives are central differences of the first ones, to about 1e-8 of
+the largest of both.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from ..derivative.coordinates import has_rates
 from ..derivative.results import ForwardDynamicsDerivatives
 from ..derivative.settings import Setting
 from ..ensemble.ensemble import Ensemble
-from ..ensemble.second_differences import STEP, differences, gradients
+from ..ensemble.second_differences import STEP, differences, gradients, steps
 from ..linear.inputs import Inputs
 from ..state.state import State
 from ..value.stage import Stage
@@ -167,7 +168,7 @@ class NodeDynamics:
                 H[:, at[:, None], at] = found[:, 0, by[:, None], by]
                 return H
         y, of = self._inward(y, STEP), [*range(nx), *self._setting, *([ny] if with_time else [])]
-        x, h = np.column_stack([y, t]), np.column_stack([STEP * np.maximum(1.0, np.abs(y)), np.full(n, STEP)])
+        x, h = np.column_stack([y, t]), np.column_stack([steps(y, self.nq), np.full(n, STEP)])
         h[:, self.nq + self.nu : nx] *= _OF_Z
         found = differences(lambda x: self._gradients(x[:, :ny], x[:, ny], p, weights), x, h, of, nx * size)
         H[:, :, of] = np.moveaxis(found, 0, 2)
