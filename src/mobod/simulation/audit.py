@@ -309,10 +309,11 @@ def _balance(audit: Audit, trajectory: Trajectory, energy: Array) -> None:
 
 
 def _of_events(trajectory: Trajectory) -> tuple[dict[str, float], Array]:
-    """The energy that events have added, by cause, and until each row."""
-    events, groups = trajectory.events, dict[str, float]()
+    """The energy that events have added, by cause, and until each row, from the first row on."""
+    later = trajectory.event_rows > 0
+    events, groups = trajectory.events[later], dict[str, float]()
     until = np.zeros(len(trajectory) + 1)
-    np.add.at(until, trajectory.event_rows, events["energy"])
+    np.add.at(until, trajectory.event_rows[later], events["energy"])
     names = zip(events["name"], events["kind"], events["energy"], strict=True)
     for name, kind, energy in names:
         by = name if kind in ("triggered", "scheduled", "changed") else f"{name} ({kind})"

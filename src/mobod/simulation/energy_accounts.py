@@ -157,13 +157,15 @@ class Ledger:
         Where the run starts, realized to ACCELERATION.
     impulses : bool
         Whether what touches acts by the impulses of steps.
+    by_events : float
+        What events have added to the energy where the run starts: impacts of what touches there.
     """
 
-    def __init__(self, system: MultibodySystem, state: State, impulses: bool) -> None:
+    def __init__(self, system: MultibodySystem, state: State, impulses: bool, by_events: float) -> None:
         self._system, self._impulses, self._least = system, impulses, 0.0
         self._accounts, self.missing = find_accounts(system, state, impulses)
         self._stored = self._stored_at(state)
-        self.energy = system.calc_energy(state)
+        self.energy = system.calc_energy(state) - by_events
         #: The time up to which all work is accounted for.
         self.time = state.time
         #: What has been integrated of each account's power.

@@ -126,7 +126,7 @@ def run_again(
     stepper = TimeStepper(system, integrator)
     stepper.initialize(state)
     impulses = acts_by_impulses(system, integrator.steps_contacts)
-    ledger = Ledger(system, integrator.get_state(), impulses) if keeps_account else None
+    ledger = Ledger(system, integrator.get_state(), impulses, stepper.log.energy) if keeps_account else None
     # a trajectory's times cannot be written to, and for such an array the loop over steps would be compiled once more
     Run(stepper, np.array(times), Recording(system, state), rows, ledger).go()
     return ledger
@@ -351,7 +351,7 @@ class Run:
         advanced = self.integrator.get_advanced_time()
         end = min(advanced, float(self.times[-1]))
         if self.ledger is not None and end > self.ledger.time:
-            self.ledger.advance(end, self._state_at, end == advanced)
+            self.ledger.advance(end, self._state_at, end == advanced, self._log.energy)
 
     def _state_at(self, time: float) -> State:
         self.integrator.leave_at(time)

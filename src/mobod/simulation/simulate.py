@@ -225,7 +225,7 @@ def _keep_ledger(stepper: TimeStepper, kept: Mapping[str, Any] | None, checkpoin
     """Keep the accounts in every step of a run, from its beginning or from where a checkpoint has kept them."""
     system, integrator = stepper.system, stepper.integrator
     impulses = acts_by_impulses(system, integrator.steps_contacts)
-    ledger = Ledger(system, stepper.state, impulses) if kept is None else kept["ledger"]
+    ledger = Ledger(system, stepper.state, impulses, stepper.log.energy) if kept is None else kept["ledger"]
     if ledger is None:
         raise CheckpointError(f"{checkpoint} is of a run without audit='steps'; go on without, or start anew")
     ledger.attach(system, stepper.state)
