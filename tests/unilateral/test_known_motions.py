@@ -79,6 +79,11 @@ def test_states_of_a_motion_have_the_friction_of_what_slides():
         assert one.u_dot == pytest.approx((G * (np.sin(angle) - 0.2 * np.cos(angle))) * one.u / np.linalg.norm(one.u))
         friction = contact.find_force_on_second_body_in_g(one)
         assert np.linalg.norm(friction) == pytest.approx(G * np.cos(angle) * np.hypot(1.0, 0.2))
+    with pytest.warns(
+        UserWarning, match="has rigid contacts that slide in this state, so that its derivatives are differences"
+    ):
+        found = system.calc_forward_dynamics_derivatives(one)
+    assert np.linalg.norm(found.u @ one.u) < 1e-6  # friction does not grow with the slip
 
 
 @BOTH

@@ -1,4 +1,4 @@
-"""Derivatives by differences, for systems with parts that users have written in Python."""
+"""Derivatives by differences: of systems with parts in Python, and of states in which rigid contacts slide."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 STEP = 5e-4
 
 
-def note(system: Any) -> None:
-    """Warn the caller of a public method that its derivatives are differences."""
+def note(system: Any, state: State) -> None:
+    """Warn the caller of a public method that its derivatives are differences, and why."""
+    why, remedy = "has parts written in Python", "parts given as compiled= functions are differentiated exactly"
+    if not system.calls_back:
+        why = f"has rigid contacts that {'slide in this state' if state.slides else 'may slide'}"
+        remedy = "friction that slides has no exact ones"
     warnings.warn(
-        f"{system!r} has parts written in Python, so that its derivatives are differences, exact to about 1e-8; parts given as "
-        "compiled= functions are differentiated exactly",
-        UserWarning,
-        stacklevel=4,
+        f"{system!r} {why}, so that its derivatives are differences, exact to about 1e-8; {remedy}", UserWarning, stacklevel=4
     )
 
 
@@ -55,7 +56,7 @@ def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Arra
 
 def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
     """Derivatives of what is missing for *u_dot*, by q and u."""
-    note(system)
+    note(system, state)
 
     def missing(other: State) -> Array:
         system.realize(other, Stage.DYNAMICS)
@@ -66,7 +67,7 @@ def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
 
 def of_forward_dynamics(system: Any, state: State, forces: Any = None) -> tuple[Array, Array, Array, Array, Array]:
     """Derivatives of u_dot by q, u, z, mobility forces and time, with *forces* beside those of the elements."""
-    note(system)
+    note(system, state)
 
     def u_dot(other: State) -> Array:
         system.realize(other, mobility_forces=forces)

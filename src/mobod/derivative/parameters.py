@@ -60,7 +60,7 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
         elif setting.size:
             of_elements.append((place, setting))
     if of_elements and system.calls_python:
-        note(system)
+        note(system, state)
         equations = Equations(system, state, left)
         for place, setting in of_elements:
             for i in range(setting.size):

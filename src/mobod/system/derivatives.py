@@ -192,7 +192,7 @@ class Differentiable(OnManifold):
             self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
             by_q, by_u = (whole or sweep_for(self, state)).residual(state, given)
         if whole is not None and parts is not None:
-            differences.note(self)
+            differences.note(self, state)
             applied = parts._replace(constraints=(), motions=())
             of_forces = parts_in_python.of_parts(self, state, applied, ("q", "u"), whole)
             by_q, by_u = by_q - of_forces["q"][:nu], by_u - of_forces["u"][:nu]
@@ -278,7 +278,7 @@ class Differentiable(OnManifold):
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
         whole, parts = self._apart(state)
         if whole is not None and parts is not None and not (parts.constraints and contradiction(state) is not None):
-            differences.note(self)
+            differences.note(self, state)
             found = whole.accelerations(self, state)
             parts_in_python.added(state, found, parts_in_python.of_parts(self, state, parts, ("q", "u", "z", "time"), whole))
             return found
