@@ -179,10 +179,18 @@ def test_results_are_those_of_the_values_assigned_last(make, close):
     close(ensemble.body_velocities, 2.0 * old, 1e-12)  # rounding
 
 
-def test_all_states_share_the_templates_choices_and_parameters(make, close):
+@pytest.mark.parametrize("lumped", [True, False])
+def test_all_states_share_the_templates_choices_and_parameters(lumped, make, close):
+    """Where gravity is the only force, and welds are lumped, too."""
     model = make.tree(4)
+    if not lumped:
+        mb.force.GlobalDamper(model.forces, model.matter, 0.5)
+        model.made()
     state = model.randomize(Stage.MODEL)
     model.gravity.set_gravity_vector(state, (50.0, 0, 0))
+    for body in model.matter.bodies[1:]:
+        body.set_body_mass_properties(state, mb.MassProperties(3.0, (0, 0.1, 0), mb.UnitInertia.brick(0.4, 0.5, 0.6)))
+        body.set_inboard_frame(state, mb.Transform((0.1, 0.2, 0.3)))
     ensemble = mb.Ensemble(model.system, 9, state=state)
     model.gravity.set_gravity_vector(state, (0, 0, 0))  # afterwards: the ensemble has a copy
     ensemble.realize()

@@ -373,3 +373,18 @@ def test_a_handler_may_watch_something_else_from_an_event_on(in_python):
     system.add_event_handler(Gates(gate(0.2)))
     stepper_of(system, state, 1e-6).step_to(0.95)
     assert_allclose(Gates.passed, [0.2, -0.1, -0.4, -0.7, -1.0], atol=1e-4)
+
+
+def test_what_a_witness_is_of_stays():
+    """Its numbers are packed once for kernels, and not anew after events: a station changed in place was not seen by them."""
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    height, angle = mb.event.PlaneDistance(lower, (0.1, 0.0, 0.0)), mb.event.Coordinate(lower)
+    with pytest.raises(ValueError, match="read-only"):
+        pickle.loads(pickle.dumps(height)).station[0] = 0.4
+    with pytest.raises(AttributeError, match="station"):
+        height.station = 0.4, 0.0, 0.0
+    with pytest.raises(AttributeError, match="mobod"):
+        angle.mobod = system.matter.bodies[1]
+    assert_array_equal(height.station, [0.1, 0.0, 0.0])
+    assert angle.mobod is lower

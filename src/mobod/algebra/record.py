@@ -9,7 +9,7 @@ number of a 3-D one with its derivative along one more direction (hyper-dual num
 Routines, which do most of the work, exist for lanes with parameters of their own and for lanes that share them. All other
 kernels of lanes read a parameter as a number for each lane, so that they are compiled once: where parameters are shared, the
 record has them eight times too, and the last word of its block is the address of a second block, of the shared ones, which
-`call_routine` passes on. Of any other record that word is the block's own address.
+`call_routine` passes on. Where each lane has its own that word is the block's own address; of other records it is not used.
 
 There are four kinds of field: ``index``, integers of the tree; ``constant``, numbers of the tree that no state has its own of,
 such as the vertices of meshes; ``parameter``, numbers of the tree, which all states and lanes share, without tangents;
@@ -208,10 +208,12 @@ class TwiceDualRows:
 
 def address_of(array: npt.NDArray[Any]) -> int:
     """The address of an array's first number."""
+    if not array.size:  # of which the error below takes longer than this
+        return int(array.ctypes.data)
     try:
         # a quarter of the time of `array.ctypes.data`
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
-    except (TypeError, ValueError, BufferError):  # of an array that is empty, or that nobody may write to
+    except (TypeError, ValueError, BufferError):  # of an array that nobody may write to
         return int(array.ctypes.data)
 
 
@@ -293,18 +295,18 @@ class RecordBase:
         blocks = 2 if in_lanes and not own_parameters else 1
         #: The block, and behind it that of routines of lanes that share parameters.
         self.words: npt.NDArray[np.int64] = np.zeros((blocks, len(layout.places) + 1), np.int64)
-        self.words[:, -1] = address_of(self.words[-1])
+        if in_lanes:
+            self.words[:, -1] = address_of(self.words[-1])
         self._in_each_lane: dict[str, npt.NDArray[np.float64]] = {}
         for name in layout.counts:
-            self.words[:, layout.places[name]] = counts[name]
             setattr(self, name, counts[name])
-        base = self.buffer.ctypes.data
+        self.words[:, [layout.places[name] for name in layout.counts]] = [counts[name] for name in layout.counts]
         #: Of each state field where it starts in the buffer, its shape in memory, and its columns.
         self._state_fields = {f.name: (starts[f.name], shape, f.columns) for f, shape in zip(fields, shapes, strict=True)}
         self._state_places = np.array([layout.places[field.name] for field in fields])
-        for name, (start, _, _) in self._state_fields.items():
+        for name in self._state_fields:
             self.make_array(name)
-            self.words[:, layout.places[name]] = base + 8 * start
+        self.words[:, self._state_places] = address_of(self.buffer) + 8 * np.array([starts[field.name] for field in fields])
         for name, array in shared.items():
             self.share(name, array)
         dimensions = 6 if twice else 5 if with_tangents and own_parameters else 3 if with_tangents else 4 if in_lanes else 1
@@ -314,7 +316,7 @@ class RecordBase:
     @property
     def pointer(self) -> int:
         """The address of the block of routines and callbacks."""
-        return int(self.words[0, -1])
+        return address_of(self.words[-1])
 
     def _row(self, columns: int) -> tuple[int, ...]:
         """The shape of a row of numbers."""
@@ -331,10 +333,11 @@ class RecordBase:
         field = layout.fields[name]
         with_tangents = self.with_tangents and self.own_parameters and field.what == "parameter"
         setattr(self, name, DualRows(array, field.columns) if with_tangents else array)
-        self.words[:, layout.places[name]] = address_of(array)
-        if len(self.words) > 1 and field.what == "parameter":
+        place, words = layout.places[name], self.words
+        words[0, place] = words[-1, place] = address_of(array)
+        if len(words) > 1 and field.what == "parameter" and array.size:
             self._in_each_lane[name] = in_each_lane(array)
-            self.words[0, layout.places[name]] = address_of(self._in_each_lane[name])
+            words[0, place] = address_of(self._in_each_lane[name])
 
     def copy(self) -> Self:
         """A record of the same tree with state fields of its own, equal to these.
@@ -346,14 +349,15 @@ class RecordBase:
         kept.update(self.__dict__)
         for name in self._state_fields:
             kept.pop(name, None)
-        kept["_in_each_lane"] = self._in_each_lane.copy()
         other.buffer, other.words = aligned_zeros(self.buffer.size), self.words.copy()
         other.buffer[:] = self.buffer
-        moved = address_of(other.buffer) - address_of(self.buffer)
-        for words in other.words:
-            words[self._state_places] += moved
-        other.words[:, -1] = address_of(words)
-        other.block = other.words[0].reshape(self.block.shape)
+        moved, words = address_of(other.buffer) - address_of(self.buffer), other.words
+        for block in words:
+            block[self._state_places] += moved
+        if self.in_lanes:
+            words[:, -1] = address_of(words[-1])
+            kept["_in_each_lane"] = self._in_each_lane.copy()
+        other.block = words[0].reshape(self.block.shape)
         return other
 
     def make_array(self, name: str) -> Any:

@@ -55,7 +55,7 @@ class Coordinate(Witness):
 
     def __init__(self, mobod: MobilizedBody, which_q: int = 0, value: float = 0.0, *, upper: bool = False) -> None:
         check_body("mobod", "Coordinate", mobod)
-        self.mobod, self._which, self._value = (
+        self._mobod, self._which, self._value = (
             mobod,
             integer("which_q of a Coordinate", which_q),
             finite("the value of a Coordinate", value),
@@ -63,10 +63,15 @@ class Coordinate(Witness):
         self._sign = -1.0 if upper else 1.0
 
     def __repr__(self) -> str:
-        return f"<Coordinate {self._which} of {self.mobod.name!r} at {self._value:g}>"
+        return f"<Coordinate {self._which} of {self._mobod.name!r} at {self._value:g}>"
+
+    @property
+    def mobod(self) -> MobilizedBody:
+        """Whose coordinate it is, read-only."""
+        return self._mobod
 
     def _place(self, state: State) -> int:
-        return int(self.mobod.which_coordinate(self.mobod.q_slice(state), self._which, "q"))
+        return int(self._mobod.which_coordinate(self._mobod.q_slice(state), self._which, "q"))
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:
         return [self._place(state)], [self._sign, self._value]

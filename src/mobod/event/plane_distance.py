@@ -76,22 +76,29 @@ class PlaneDistance(Witness):
     ) -> None:
         check_body("mobod", "PlaneDistance", mobod)
         self._mobod, self._b = mobod, mobod.get_mobilized_body_index()
-        self.station, self._n = checks.vector("station", station), checks.unit("normal", normal)
+        self._station, self._n = checks.vector("station", station), checks.unit("normal", normal)
         self._offset = checks.finite("height", height) + checks.not_negative("radius", radius)
-        self._is_origin = not self.station.any()
+        self._is_origin = not self._station.any()
 
     def __repr__(self) -> str:
         return f"<PlaneDistance of {self._mobod.name!r}, normal {self._n}>"
 
+    @property
+    def station(self) -> npt.NDArray[np.float64]:
+        """The point, in the body's frame: (3,), read-only, as compiled steps have it; watch another by another witness."""
+        fixed = self._station.view()
+        fixed.setflags(write=False)
+        return fixed
+
     def pack(self, state: State) -> tuple[list[int], list[float]]:
-        return [self._b], [*self.station, *self._n, self._offset]
+        return [self._b], [*self._station, *self._n, self._offset]
 
     def calc_value(self, state: State) -> float:
         """Distance. Needs POSITION."""
         n, p = self._n, state.record.p_GB[self._b]
         above = n.dot(p)
         if not self._is_origin:
-            above += n.dot(state.R_GB[self._b].dot(self.station))
+            above += n.dot(state.R_GB[self._b].dot(self._station))
         return float(above) - self._offset
 
     def calc_rate(self, state: State) -> float:
@@ -99,7 +106,7 @@ class PlaneDistance(Witness):
         w, v = state.V_GB[self._b]
         rate = float(self._n.dot(v))
         if not self._is_origin:
-            rx, ry, rz = state.R_GB[self._b].dot(self.station).tolist()
+            rx, ry, rz = state.R_GB[self._b].dot(self._station).tolist()
             (wx, wy, wz), (nx, ny, nz) = w.tolist(), self._n.tolist()
             rate += nx * (wy * rz - wz * ry) + ny * (wz * rx - wx * rz) + nz * (wx * ry - wy * rx)
         return rate
@@ -107,9 +114,9 @@ class PlaneDistance(Witness):
     def calc_direction(self, state: State) -> npt.NDArray[np.float64]:
         """J^T n ``(nu,)``, J being the point's Jacobian. Needs POSITION."""
         matter = state.system.get_matter_subsystem()
-        h: npt.NDArray[np.float64] = matter.multiply_by_station_jacobian_transpose(state, self._mobod, self.station, self._n)
+        h: npt.NDArray[np.float64] = matter.multiply_by_station_jacobian_transpose(state, self._mobod, self._station, self._n)
         return h
 
     def calc_acceleration(self, state: State) -> float:
         """Second rate of the distance. Needs ACCELERATION."""
-        return float(self._n @ self._mobod.find_station_acceleration_in_ground(state, self.station))
+        return float(self._n @ self._mobod.find_station_acceleration_in_ground(state, self._station))

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import layout
 from ..force import gravity
-from ..state.fields import ADDRESSES, Record
+from ..state.fields import Record
 from .tree import Tree, depth_first_fields
 
 
@@ -60,10 +60,7 @@ class ReducedTree:
 
     def new_record(self, in_lanes: bool = True) -> Record:
         """A record of lanes, or of one state."""
-        record = self.tree.new_record(in_lanes=in_lanes, more=(0, 0, self._more_z))
-        for name, array in self._fields.items():
-            if name not in ADDRESSES:  # these are those of the record's scalar
-                record.share(name, array)
+        record = self.tree.new_record(in_lanes=in_lanes, more=(0, 0, self._more_z), fields=self._fields)
         if self.ground_acceleration is not None:
             of_each = self.ground_acceleration[:, None] if in_lanes else self.ground_acceleration
             record.coriolis[0] = record.A_GB[0] = of_each

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -572,17 +572,18 @@ class Tree:
         more: tuple[int, int, int] = (0, 0, 0),
         *,
         twice: bool = False,
+        fields: Mapping[str, npt.NDArray[Any]] | None = None,
     ) -> Record:
         """A record at the default coordinates, with the constant hinge columns in place, and zero tangents.
 
         It has room for *more* q, u and z of other subsystems after the matter's. Where parameters have tangents, and with Duals
-        of Duals, it is for residuals alone: nothing of it factors inertias.
+        of Duals, it is for residuals alone: nothing of it factors inertias. *fields* are in place of the tree's.
         """
         scalar = in_lanes, with_tangents, own_parameters, twice
-        plain = not any(scalar) and not any(more)
+        plain = not any(scalar) and not any(more) and fields is None
         if plain and self._blank is not None:
             return self._blank.copy()
-        shared = {**self.fields, **self._addresses_for(*scalar)}
+        shared = {**self.fields, **(fields or {}), **self._addresses_for(*scalar)}
         if own_parameters:
             spread_out = in_each_lane if in_lanes else with_room_for_tangents
             shared.update((name, spread_out(shared[name])) for name in PARAMETERS)
