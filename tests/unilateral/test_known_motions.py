@@ -474,3 +474,16 @@ def test_tumbling_cubes_by_steps(seed):
     system, state = tumbling_cube(seed)
     end, integrator = stepped(system, state, 3.0, 2e-3)
     assert end.q[6] > 0.499 and integrator.get_largest_residual() < 1e-6
+
+
+def test_viscous_friction_of_a_block_that_slides_by_events_grows_with_its_slip():
+    """With v' = -g (mu + c v): v = (v_0 + mu / c) exp(-c g t) - mu / c."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -10.0))
+    block = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, block, (0, 0, 0), static_friction=0.1, viscous_friction=0.5)
+    state = system.realize_topology()
+    state.u = (1.2, 1.6, 0.0)
+    found = mb.simulate(system, state, 0.2, accuracy=1e-9).u[-1]
+    assert found == pytest.approx(np.array((0.6, 0.8, 0.0)) * (2.2 * np.exp(-1.0) - 0.2), abs=1e-7)
