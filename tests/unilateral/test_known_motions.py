@@ -84,6 +84,9 @@ def test_states_of_a_motion_have_the_friction_of_what_slides():
     ):
         found = system.calc_forward_dynamics_derivatives(one)
     assert np.linalg.norm(found.u @ one.u) < 1e-6  # friction does not grow with the slip
+    n, t = np.array([np.sin(angle), 0.0, np.cos(angle)]), one.u / np.linalg.norm(one.u)
+    expected = np.eye(3) - np.outer(n, n) + 0.2 * np.outer(t, n)  # what lifts takes friction away
+    assert found.mobility_forces == pytest.approx(expected, abs=1e-9)
 
 
 @BOTH

@@ -69,11 +69,15 @@ def of_forward_dynamics(system: Any, state: State, forces: Any = None) -> tuple[
     """Derivatives of u_dot by q, u, z, mobility forces and time, with *forces* beside those of the elements."""
     note(system, state)
 
-    def u_dot(other: State) -> Array:
-        system.realize(other, mobility_forces=forces)
+    def u_dot(other: State, push: Any = forces) -> Array:
+        system.realize(other, mobility_forces=push)
         return np.array(other.u_dot_view[: state.tree.nu])
 
     by_q, by_u, by_z, by_time = _columns(state, ("q", "u", "z", "time"), u_dot)
     nu = state.tree.nu
-    by_forces = solve(state, -np.eye(nu), np.zeros((state.tree.counts["num_rows"], nu)))[0]
+    if state.slides:  # friction follows the normal force, which forces change: the matrix of constraints alone is not enough
+        other, now = state.copy(), np.zeros(nu) if forces is None else np.asarray(forces, dtype=float)
+        by_forces = np.array([along(lambda h, e=e: u_dot(other, now + h * e)) for e in np.eye(nu)]).T  # type: ignore[misc]
+    else:
+        by_forces = solve(state, -np.eye(nu), np.zeros((state.tree.counts["num_rows"], nu)))[0]
     return by_q, by_u, by_z, by_forces, by_time[:, 0]
