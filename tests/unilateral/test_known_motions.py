@@ -87,6 +87,9 @@ def test_states_of_a_motion_have_the_friction_of_what_slides():
     n, t = np.array([np.sin(angle), 0.0, np.cos(angle)]), one.u / np.linalg.norm(one.u)
     expected = np.eye(3) - np.outer(n, n) + 0.2 * np.outer(t, n)  # what lifts takes friction away
     assert found.mobility_forces == pytest.approx(expected, abs=1e-9)
+    with pytest.warns(UserWarning, match="contacts that slide"):
+        found = system.calc_parameter_derivatives(one, ["uniformgravity_0.gravity_vector"])
+    assert found == pytest.approx(expected, abs=1e-8)
 
 
 @BOTH

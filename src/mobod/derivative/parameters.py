@@ -80,7 +80,20 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
         of_particles[:, columns] = found.particle_forces
         if turned is not None:
             turned[:, columns] = found.turned
-    return RatesByParameters(q_dot, solve(state, residual, errors, known, turned)[0], z_dot, of_particles)
+    u_dot = _moved(system, state, settings) if state.slides else solve(state, residual, errors, known, turned)[0]
+    return RatesByParameters(q_dot, u_dot, z_dot, of_particles)
+
+
+def _moved(system: Any, state: State, settings: list[Setting]) -> Array:
+    """Derivatives of u_dot by differences, where contacts slide: friction follows the normal force, which settings change."""
+
+    def u_dot(setting: Setting, i: int, h: float) -> Array:
+        other = setting.moved(state, i, h)
+        system.realize(other)
+        return np.array(other.u_dot_view[: state.tree.nu])
+
+    columns = [along(lambda h, s=s, i=i: u_dot(s, i, h), s.step(state, i)) for s in settings for i in range(s.size)]  # type: ignore[misc]
+    return np.array(columns).T.reshape(state.tree.nu, len(columns))
 
 
 def is_weighed(system: Any, state: State) -> bool:
