@@ -217,7 +217,7 @@ def test_what_a_task_must_not_be():
         changed(integrator=mb.integrator.RungeKutta3(task.build()[0]))
     with pytest.raises(TypeError, match="reward of a Task is a function, not 3"):
         VectorEnv(changed(reward=3), 1)
-    with pytest.raises(TypeError, match=r"has to be a mobod\.gym\.Task, not 'pendulum'.*make_task"):
+    with pytest.raises(TypeError, match=r"has to be a Task, such as mobod\.gym\.make_task.*, not 'pendulum'"):
         VectorEnv("pendulum", 1)
     with pytest.raises(mb.ModelError, match=r"returns \(system, state\)"):
         VectorEnv(changed(build=lambda: None), 1)

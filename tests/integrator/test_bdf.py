@@ -236,7 +236,7 @@ def test_fixed_steps_and_samples_that_differ_by_rounding_end_together(solver):
 
 def test_a_solver_that_there_is_not():
     system, _ = pendulum()
-    with pytest.raises(ValueError, match="'compiled', 'cvode', 'scipy', got 'euler'"):
+    with pytest.raises(ValueError, match="'compiled', 'cvode' or 'scipy', not 'euler'"):
         BDF(system, solver="euler")
 
 

@@ -327,7 +327,8 @@ def test_files_keep_them(tmp_path, extension):
 
 def test_a_recording_and_a_resumed_run_have_the_same_table(tmp_path):
     pytest.importorskip("h5py")
-    whole = mb.simulate(*kicked(), 9.0, report_interval=1e-3)
+    # so long that progress is told on the way, of a run in one call
+    whole = mb.simulate(*kicked(), 300.0, report_interval=1e-2)
     files = {"record_to": tmp_path / "run.h5", "checkpoint": tmp_path / "run.checkpoint"}
 
     def stop(time, end):
@@ -335,11 +336,11 @@ def test_a_recording_and_a_resumed_run_have_the_same_table(tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        mb.simulate(*kicked(), 9.0, report_interval=1e-3, progress=stop, **files)
+        mb.simulate(*kicked(), 300.0, report_interval=1e-2, progress=stop, **files)
     part = mb.Trajectory.load(files["record_to"]).events
     assert 2 < len(part) < len(whole.events) and part.labels == whole.events.labels[: len(part.labels)]
     assert np.array_equal(part.rows, whole.events.rows[: len(part)], equal_nan=True)
-    rest = mb.simulate(*kicked(), 9.0, report_interval=1e-3, resume=True, **files)
+    rest = mb.simulate(*kicked(), 300.0, report_interval=1e-2, resume=True, **files)
     assert same(rest.events, whole.events)
     assert same(mb.Trajectory.load(files["record_to"]).events, whole.events)
 

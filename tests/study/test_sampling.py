@@ -39,7 +39,7 @@ def test_the_first_points_stay_when_there_are_more():
     ("arguments", "error", "says"),
     [
         ({"ranges": {}}, ValueError, "no parameter"),
-        ({"ranges": ["mass"]}, TypeError, "a dict of parameters"),
+        ({"ranges": ["mass"]}, TypeError, "ranges has to be a Mapping, such as"),
         ({"ranges": {"mass": 3.0}}, TypeError, r"range of mass has to be \(low, high\)"),
         ({"ranges": {"mass": (2.0, 1.0)}}, ValueError, "range of mass has to go from a low to a higher"),
         ({"ranges": {"mass": (0.0, np.inf)}}, ValueError, "both finite"),

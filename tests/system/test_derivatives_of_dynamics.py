@@ -189,6 +189,10 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     F.TwoPointLinearDamper(model.forces, model.bodies[5], make.vector(), other, make.vector(), 2.0)
     F.TwoPointConstantForce(model.forces, model.matter.ground, make.vector(), other, make.vector(), 2.0)
     F.LinearBushing(model.forces, other, make.vector(), model.bodies[1], make.vector(), [3.0] * 6, [0.4] * 6)
+    carried = next(body for body in model.bodies[1:] if not body.get_parent_mobilized_body().is_ground())  # in closed form
+    F.LinearBushing(
+        model.forces, carried.get_parent_mobilized_body(), make.vector(), carried, make.vector(), [2.0] * 6, [0.3] * 6
+    )
     rubber = mb.contact.Material(50.0, 0.3, static_friction=0.6, dynamic_friction=0.4, viscous_friction=0.1)
     ball = mb.contact.Surface(mb.contact.Sphere(5.0), rubber)  # always inside each other
     F.HuntCrossley(model.forces, [(body, ball, mb.Transform(make.vector())) for body in (one, other, model.bodies[5])])
