@@ -27,6 +27,7 @@ from ..compiling import apart, generic
 from ..force.pools import number, numbers3
 from ..force.routines import BEND
 from ..force.transmission.path import bends
+from ..force.transmission.wrapped_path import rate as velocity_of
 from ..force.two_point_constant_force import TwoPointConstantForce
 from ..force.two_point_linear_damper import TwoPointLinearDamper
 from ..force.two_point_linear_spring import TwoPointLinearSpring
@@ -68,12 +69,6 @@ def _arm(model: Record, b: int, f: int, x: int) -> Any:
     return s
 
 
-@generic
-def _velocity(model: Record, b: int, s: Any) -> Any:
-    w, v = load_spatial(model.V_GB, b)
-    return vec3.add(v, vec3.cross(w, s))
-
-
 @apart
 def measure(model: Record, spans: Any, bodies: Any, L: Any) -> None:
     """Numbers of all spans, as if they were straight, and which of them may bend."""
@@ -81,7 +76,7 @@ def measure(model: Record, spans: Any, bodies: Any, L: Any) -> None:
         a, b, c, at = spans[k, A], spans[k, B], spans[k, C], spans[k, AT]
         s, t = _arm(model, a, spans[k, POOL], spans[k, P]), _arm(model, b, spans[k, POOL], spans[k, Q])
         p, q = vec3.add(load3(model.p_GB, a, 0), s), vec3.add(load3(model.p_GB, b, 0), t)
-        r, v, w = vec3.sub(q, p), _velocity(model, a, s), _velocity(model, b, t)
+        r, v, w = vec3.sub(q, p), velocity_of(model, a, s), velocity_of(model, b, t)
         x = sqrt(square(r)[1])
         per = 1.0 / x
         e = vec3.scale(per, r)
@@ -108,8 +103,8 @@ def measure(model: Record, spans: Any, bodies: Any, L: Any) -> None:
             store3(L, 0, at + _WC, load_spatial(model.V_GB, c)[0])
             store3(L, 0, at + _PC, vec3.add(s, load3(bodies, c, 0)))
             store3(L, 0, at + _QC, vec3.add(t, load3(bodies, c, 0)))
-            store3(L, 0, at + _VPC, vec3.sub(v, _velocity(model, c, s)))
-            store3(L, 0, at + _VQC, vec3.sub(w, _velocity(model, c, t)))
+            store3(L, 0, at + _VPC, vec3.sub(v, velocity_of(model, c, s)))
+            store3(L, 0, at + _VQC, vec3.sub(w, velocity_of(model, c, t)))
 
 
 @generic
