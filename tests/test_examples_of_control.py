@@ -23,10 +23,9 @@ def test_a_plan_to_swing_up_is_the_same_by_scipy_and_by_ipopt_and_can_be_followe
     motion = mb.simulate(system, state, example.TIME)
     assert np.abs(motion.q[-1]).max() < 0.01 and np.isclose(motion.q[0, 1], np.pi)
     pytest.importorskip("casadi", exc_type=ImportError)  # OpenSim in the process rules it out
-    x, forces = example.plan()
-    by_ipopt, pushes = example.plan_with_casadi()
-    np.testing.assert_allclose(forces, pushes, atol=1e-2)
-    np.testing.assert_allclose(x, by_ipopt, atol=1e-3)
+    by_scipy, by_ipopt = example.plan("scipy"), example.plan("ipopt")
+    np.testing.assert_allclose(by_scipy.quantities["controls"], by_ipopt.quantities["controls"], atol=1e-2)
+    np.testing.assert_allclose(by_scipy.q, by_ipopt.q, atol=1e-3)
 
 
 def test_base_parameters_of_the_panda_come_out_of_noisy_torques():

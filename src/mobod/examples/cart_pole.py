@@ -1,12 +1,9 @@
 """Cart and pole: a cart balances a pole, by the feedback that is best for the linear model of both.
 
 The pole of 0.3 kg and 1 m stands on a cart of 1 kg. The linear model about the upright pose, `mb.linearize`, has one
-unstable eigenvalue; the linear quadratic regulator, from SciPy's Riccati equation, gives the force on the cart as a function of
-the state, which is compiled into the system. It begins with the pole leaning by 0.4 rad.
+unstable eigenvalue; the linear quadratic regulator, `mb.lqr`, gives the force on the cart as a function of the state, which is
+compiled into the system. It begins with the pole leaning by 0.4 rad.
 """
-
-import numpy as np
-from scipy.linalg import solve_continuous_are
 
 import mobod as mb
 
@@ -30,7 +27,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
 
     state = system.realize_topology()
     system.realize(state)
-    regulator.set_parameters(state, find_gains(mb.linearize(system, state, [(cart, 0)])))
+    regulator.set_parameters(state, mb.lqr(system, state, [(cart, 0)], Q=1.0, R=1.0).K[0])
     pole.set_angle(state, 0.4)
     return system, state
 
@@ -40,11 +37,3 @@ def feedback(t, X, V, q, u, gains):  # type: ignore[no-untyped-def]
     (x,), (angle,) = q
     (v,), (rate,) = u
     return (), ((-(gains[0] * x + gains[1] * angle + gains[2] * v + gains[3] * rate),), (0.0,))
-
-
-def find_gains(model: mb.LinearSystem) -> list[float]:
-    """Gains K of the input -K x of least cost, the integral of x^T x + w^2: Anderson and Moore 1990, section 2.3."""
-    weights = np.eye(len(model.A))
-    P = solve_continuous_are(model.A, model.B, weights, np.eye(1))
-    gains: list[float] = (model.B.T @ P)[0].tolist()
-    return gains

@@ -6,7 +6,6 @@ system. It begins with the pendulum leaning by 0.35 rad. Source: Furuta, Yamakit
 """
 
 import numpy as np
-from scipy.linalg import solve_continuous_are
 
 import mobod as mb
 
@@ -41,9 +40,7 @@ def build() -> tuple[mb.MultibodySystem, mb.State]:
 
     state = system.realize_topology()
     system.realize(state)
-    model = mb.linearize(system, state, [(arm, 0)])
-    P = solve_continuous_are(model.A, model.B, np.diag([1.0, 10.0, 0.1, 0.1]), np.eye(1))
-    regulator.set_parameters(state, (model.B.T @ P)[0])
+    regulator.set_parameters(state, mb.lqr(system, state, [(arm, 0)], Q=[1.0, 10.0, 0.1, 0.1], R=1.0).K[0])
     pendulum.set_angle(state, 0.35)
     return system, state
 
