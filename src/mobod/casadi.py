@@ -1,4 +1,4 @@
-"""Dynamics in CasADi: callbacks with exact Jacobians and their differences as Hessians, of all nodes at once.
+"""Dynamics in CasADi: callbacks with exact Jacobians and Hessians of Lagrangians, of all nodes at once.
 
     import mobod.casadi
     f = mobod.casadi.forward_dynamics(system, nodes=50)
@@ -43,8 +43,11 @@ def forward_dynamics(
     casadi.Callback
         The third argument are forces beside those of the elements. Derivatives by q are by the numbers stored, quaternions'
         change of length left out. Jacobians are exact, and sparse: a node depends on its own column. Hessians of Lagrangians,
-        which IPOPT asks for, are central differences in one call, without what is zero in any case: to about 1e-8 of the
-        largest first or second derivative; beside a joint spring of 1e6 all have errors of up to 1e-4.
+        which IPOPT asks for, come in one call, without what is zero in any case. They are exact where gravity and springs,
+        dampers, stops and motors on single mobilities are all that acts, on bodies whose hinge columns do not depend on q:
+        pins, sliders, screws, cylinders, planar, translational, ball and free joints, unless they are reversed or have angles
+        for quaternions. Elsewhere they are central differences of Jacobians, to about 1e-8 of the largest first or second
+        derivative; beside a stiffness of 1e6 all have errors of up to 1e-4.
 
     Raises
     ------

@@ -6,9 +6,8 @@
 
 The numbers come from callbacks to the CPU, with exact Jacobians, so that `jax.jvp`, `jax.grad`, `jax.jacobian` and `jax.jit`
 work, in loops such as `jax.lax.scan` too; `jax.vmap` hands all states over as one `Ensemble`. Second derivatives, for
-`jax.hessian` and Hessian-vector products, are central differences of the Jacobians, to about 1e-8 of the largest of both, of
-all states in one call. JAX computes in single precision unless told otherwise: ``jax.config.update("jax_enable_x64", True)``;
-its second derivatives are the less exact.
+`jax.hessian` and Hessian-vector products, are one call of all states, too, see `mobod.casadi` for which are exact. JAX computes
+in single precision unless told otherwise: ``jax.config.update("jax_enable_x64", True)``.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@
     u_dot = f(q, u, mobility_forces)  # (..., nu)
 
 Leading axes are states of one `Ensemble`, eight realized at a time, as are those that `torch.vmap` adds. Jacobians are exact,
-for `backward` and for `torch.func`; second derivatives, for Hessians and Hessian-vector products, are central differences of
-these, to about 1e-8 of the largest of both, of all states in one call.
+for `backward` and for `torch.func`; second derivatives, for Hessians and Hessian-vector products, are one call of all states,
+too, see `mobod.casadi` for which are exact.
 """
 
 from __future__ import annotations

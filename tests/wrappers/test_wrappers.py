@@ -213,31 +213,36 @@ def test_casadi_maps_all_nodes_at_once_and_has_hessians(kind, arm, rng, close):
     close(H @ d, ((ends[0] - ends[1]) / (2 * h))[:, 0], 1e-5)
 
 
-def test_second_derivatives_are_the_systems_own(arm, rng, close):
-    """Of one state, along the speeds and a turn of the pin: those of `calc_forward_dynamics_second_derivatives`."""
-    system = arm()
-    core, (q, u, w) = ForwardDynamics(system), points(rng, 1)
-    state = system.realize_topology()
-    state.q, state.u = q[0], u[0]
-    system.realize(state, mobility_forces=w[0])
-    found = core.second(q, u, w, np.eye(4)[None])[0]
-    along_u = rng.normal(size=4)
+def own_second_derivatives(system, point, direction):
+    """`calc_forward_dynamics_second_derivatives` at (q, u, mobility forces), along displacements and u; and the rates of q."""
     with_forces = mb.force.DiscreteForces(system.forces, system.matter)
     state = system.realize_topology()
-    state.q, state.u = q[0], u[0]
-    with_forces.set_all_mobility_forces(state, w[0])
+    state.q, state.u = point[0], direction[0]
     system.realize(state)
-    exact = system.calc_forward_dynamics_second_derivatives(state, q=[1.0, 0, 0, 0], u=along_u)
-    direction = np.concatenate([[1.0], np.zeros(4), along_u, np.zeros(4)])
-    close((found @ direction)[:, 5:9], exact.u, 1e-6)
-    close((found @ direction)[:, 9:], exact.mobility_forces, 1e-6)
+    rates, state.u = state.q_dot.copy(), point[1]
+    with_forces.set_all_mobility_forces(state, point[2])
+    system.realize(state)
+    return system.calc_forward_dynamics_second_derivatives(state, q=direction[0], u=direction[1]), rates
+
+
+def test_second_derivatives_are_the_systems_own(arm, rng, close):
+    """Of one state, along speeds and displacements, quaternions by their numbers: both are exact, but for 2e-13 of rounding."""
+    system = arm()
+    core, given, weights = ForwardDynamics(system), points(rng, 1), rng.normal(size=(2, 4))
+    found = core.second(*given, weights[None])[0]
+    along = rng.normal(size=(2, 4))
+    exact, rates = own_second_derivatives(system, [one[0] for one in given], along)
+    direction = np.concatenate([rates, along[1], np.zeros(4)])
+    close((found @ direction)[:, 5:9], weights @ exact.u, 2e-13)
+    close((found @ direction)[:, 9:], weights @ exact.mobility_forces, 2e-13)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_one_kernel_has_second_derivatives_where_one_sweep_has_the_first(kind, make, close, derivative):
-    """Of joints whose columns are constant, with springs and dampers, one locked: to 1e-8, where the pattern says, as alone.
+    """Of joints whose columns are constant, with springs and dampers, one locked: where the pattern says, as alone, exact.
 
-    A stop at the first joint couples its q and u alone. Angles of many turns have no larger errors.
+    A stop at the first joint couples its q and u alone. Angles of many turns have no larger errors. Sums are of as many numbers
+    as there are coordinates and weights: rounding stays below 1e-12.
     """
     m, n = mb.mobilizer, 9
     kinds, b = [m.Pin, m.Slider, m.Pin, m.Translation, m.Cylinder], []
@@ -265,18 +270,24 @@ def test_one_kernel_has_second_derivatives_where_one_sweep_has_the_first(kind, m
 
         close(found[0, :, :, k * nu : k * nu + nu] @ along, derivative(slopes), 1e-8)
     bent = core.pattern_of_second()
-    assert np.abs(found[:, :, ~bent]).max() < 1e-8 * np.abs(found).max()  # they are differences, too
+    assert np.abs(found[:, :, ~bent]).max() < 1e-13 * np.abs(found).max()
     assert np.array_equal(core.second(*(one[8:] for one in given), weights[8:])[0], found[8])
     first = b[0].get_num_u(state)  # of several coordinates nothing is left out
     assert bent[first:nu, first:nu].all()
     assert bent[:first, nu:].any(axis=0).tolist() == [k == 0 or (first > 1 and bent[first, nu + k]) for k in range(2 * nu)]
     given[0][:, [one.q_slice(state).start for one in b[2:] if type(one) in (m.Pin, m.Cylinder)]] += 200.0 * np.pi
     close(core.second(*given, weights), found, 1e-8)
+    if kind is ForwardDynamics:
+        b[3].unlock(state)
+        core, along = kind(model.system, state), make.rng.normal(size=(2, nu))
+        found = core.second(*given, weights)[0] @ np.concatenate([*along, np.zeros(nu)])
+        exact, _ = own_second_derivatives(model.system, [one[0] for one in given], along)
+        close(found, weights[0] @ np.hstack([exact.q, exact.u, exact.mobility_forces]), 1e-12)
 
 
 def test_second_derivatives_of_many_states_come_in_pieces(arm, rng, monkeypatch):
     """Some columns at a time, where all would take too much memory; with weights of their own each state as alone."""
-    core, given, weights = ForwardDynamics(arm()), points(rng, 9), rng.normal(size=(9, 2, 4))
+    core, given, weights = ForwardDynamics(arm(True)), points(rng, 9), rng.normal(size=(9, 2, 4))
     whole = core.second(*given, weights)
     for i in (0, 8):
         assert np.array_equal(whole[i], core.second(*(one[[i]] for one in given), weights[[i]])[0])

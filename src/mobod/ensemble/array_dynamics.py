@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import abc
 import collections
+import functools
 import threading
 from typing import Any, NamedTuple
 
@@ -15,15 +16,16 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..derivative.analytic import sweep_for
-from ..derivative.coordinates import has_rates
+from ..derivative.coordinates import has_rates, lines
 from ..errors import ModelError
 from ..force import slopes
+from ..mobilizer import q_rates
 from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value.checks import instance
 from ..value.stage import Stage
 from .ensemble import Ensemble
-from .second_differences import STEP, differences, gradients, steps
+from .second_differences import differences, gradients, steps
 
 #: Ensembles that a thread keeps, one a number of states.
 _KEPT = 8
@@ -85,14 +87,15 @@ class ArrayDynamics(abc.ABC):
     def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
         """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu; of each value unless given.
 
-        Differences of first ones, to about 1e-8 of the largest of both, by one kernel where `Ensemble.second_derivatives` has
-        it; else all states that they take are one ensemble. *weights* are ``(n, k, nu)``.
+        Exact, by one kernel, where `Ensemble.second_derivatives` has them and q are quaternions or as u; elsewhere differences
+        of first ones, to about 1e-8 of the largest of both: all states that they take are one ensemble. *weights* are
+        ``(n, k, nu)``.
         """
         n, nq, nu = len(q), self.nq, self.nu
         weights = np.broadcast_to(np.eye(nu), (n, nu, nu)) if weights is None else weights
-        found = self._second(self._of(n), q, u, third, weights)
+        found = None if self._turns and not self._quaternions else self._second(self._of(n), q, u, third, weights)
         if found is not None:
-            return found
+            return self._by_numbers(found, q, u, third, weights) if self._turns else found
         k, moved, size = weights.shape[1], nq + nu, nq + 2 * nu  # in the third the function is linear
         x = np.hstack([q, u, third])
         h = steps(x, nq)
@@ -101,6 +104,34 @@ class ArrayDynamics(abc.ABC):
         T[:, :, :moved] = np.moveaxis(slopes, 0, 2)
         T[:, :, moved:, :moved] = np.swapaxes(T[:, :, :moved, moved:], 2, 3)
         return 0.5 * (T + np.swapaxes(T, 2, 3))
+
+    def _by_numbers(self, found: Array, q: Array, u: Array, third: Array, weights: Array) -> Array:
+        """Second derivatives by displacements by numbers of q, with the change of N^+, 4 N^T / |q|^2 of quaternions."""
+        n, nq, nu, back = len(q), self.nq, self.nu, self._back(q)
+        whole = np.zeros((n, 1, 3 * nu, nq + 2 * nu))
+        whole[:, 0, :nu, :nq], whole[:, :, nu:, nq:] = back, np.eye(2 * nu)
+        T: Array = np.swapaxes(whole, 2, 3) @ found @ whole
+        g = weights @ self._derivatives(self._of(n), q, u, third).q
+        for first, i, unit in self._quaternions:
+            at, own = slice(first, first + 4), g[..., i : i + 3]
+            square = (q[:, at] ** 2).sum(axis=1)[:, None, None]
+            turned = own @ back[:, i : i + 3, at]
+            for k in range(4):
+                T[:, :, first + k, at] += (own @ unit[k] - 2.0 * q[:, None, first + k, None] * turned) / square
+        return 0.5 * (T + np.swapaxes(T, 2, 3))
+
+    @functools.cached_property
+    def _quaternions(self) -> list[tuple[int, int, Array]]:
+        """Of each quaternion its first q and u, and 4 N^T where it is a unit; none where some q are neither those nor as u."""
+        tree = self._state.tree
+        if lines(self._state) or not np.isin(tree.fields["rates"], (q_rates.SAME, q_rates.QUATERNION)).all():
+            return []
+        at = [(int(tree.first_q[b]), int(tree.first_u[b])) for b in tree.quaternions]
+        q = np.zeros((4, self.nq))
+        for first, _ in at:
+            q[:, first : first + 4] = np.eye(4)
+        units = self._back(q)
+        return [(first, i, units[:, i : i + 3, first : first + 4]) for first, i in at]
 
     def pattern_of_second(self) -> Any:
         """The second derivatives by (q, u, third) that may differ from zero ``(nq + 2 nu, nq + 2 nu)``.
@@ -160,7 +191,7 @@ class ArrayDynamics(abc.ABC):
 
     @abc.abstractmethod
     def _second(self, ensemble: Ensemble, q: Array, u: Array, third: Array, weights: Array) -> Array | None:
-        """Second derivatives by one kernel, or None where there is none."""
+        """Second derivatives by displacements, by one kernel, or None where there is none."""
 
 
 class ForwardDynamics(ArrayDynamics):
@@ -176,7 +207,7 @@ class ForwardDynamics(ArrayDynamics):
         return ensemble.calc_forward_dynamics_derivatives(q=q, u=u, mobility_forces=third)
 
     def _second(self, ensemble: Ensemble, q: Array, u: Array, third: Array, weights: Array) -> Array | None:
-        return ensemble.second_derivatives(weights, STEP, q=q, u=u, mobility_forces=third)
+        return ensemble.second_derivatives(weights, q=q, u=u, mobility_forces=third)
 
 
 class InverseDynamics(ArrayDynamics):
@@ -192,4 +223,4 @@ class InverseDynamics(ArrayDynamics):
         return ensemble.calc_inverse_dynamics_derivatives(third, q=q, u=u)
 
     def _second(self, ensemble: Ensemble, q: Array, u: Array, third: Array, weights: Array) -> Array | None:
-        return ensemble.second_derivatives(weights, STEP, q=q, u=u, u_dot=third)
+        return ensemble.second_derivatives(weights, q=q, u=u, u_dot=third)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
-from ..derivative import sweep as sweeps
+from ..derivative import second_sweep, sweep as sweeps
 from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
 from ..derivative.coordinates import has_rates
 from ..derivative.couplings import NUMBERS_OF_WRENCHES
@@ -22,6 +22,7 @@ from ..derivative.routines import calc_residual
 from ..derivative.seeded_record import SeededRecord, side_by_side
 from ..derivative.settings import Setting, find_each
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
+from ..force import slopes
 from ..state.state import State
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..tree import realize as _realize
@@ -193,19 +194,18 @@ class Derivatives(OfParts):
         return self._sweeps() and not has_rates(self._template)
 
     def second_derivatives(
-        self, weights: Array, step: float, q: Array, u: Array, mobility_forces: Array | None = None, u_dot: Array | None = None
+        self, weights: Array, q: Array, u: Array, mobility_forces: Array | None = None, u_dot: Array | None = None
     ) -> Array | None:
         """Second derivatives ``(n, k, 3 nu, 3 nu)`` of k *weights* times u_dot by q, u and mobility forces, or None.
 
-        With *u_dot* those of `calc_inverse_dynamics` by q, u and u_dot. They are differences by a *step* of variables up to 1,
-        to about 1e-9 of the largest first or second derivative, where it `is_swept`; None elsewhere. *weights* are
-        ``(n, k, nu)``.
+        With *u_dot* those of `calc_inverse_dynamics` by q, u and u_dot. Derivatives by q are along displacements, of
+        derivatives along displacements: row after column. They are exact where one sweep finds the first ones and no
+        orientation spring acts; None elsewhere. *weights* are ``(n, k, nu)``.
         """
-        if not self.is_swept():
+        if not self._sweeps() or (self._sweep().slopes[:, slopes.KIND] == slopes.ORIENTATION).any():
             return None
         self._take(q, u, mobility_forces)
         tree, sweep, (n, k, nu) = self._template.tree, self._sweep(), weights.shape
-        of_tree = sweep.slopes, sweep.bent, sweep.body_of
         given = {"weights": weights.reshape(n, k * nu), "u_dot": np.zeros((n, nu)) if u_dot is None else u_dot}
         return self._operate(
             "second_derivatives",
@@ -213,10 +213,11 @@ class Derivatives(OfParts):
             batch_second_derivatives.calc_second_derivatives,
             given,
             (k, 3 * nu, 3 * nu),
-            before=(step, u_dot is None, of_tree),
+            before=(u_dot is None, sweep.slopes, sweep.bent),
             scratch=(
-                *((tree.nb, 6), *self._scratch_of_sweep(), self._column_scratch()),
-                *((nu, nu), (k, nu), (3 * nu, nu), (nu, 3 * nu), (2 * nu * k, 3 * nu)),
+                *((tree.nb, 6), *self._scratch_of_sweep()),
+                *((tree.nb, second_sweep.NUMBERS_A_BODY), (nu, second_sweep.NUMBERS_A_MOBILITY), self._column_scratch()),
+                *((nu, nu), (k, nu), (2 * nu, nu), (nu, 3 * nu), (2 * nu * k, 3 * nu)),
             ),
             alone=_never,
             realized=False,

@@ -113,3 +113,36 @@ def subtract_slopes(model: Any, table: Any, Dq: Any, Du: Any) -> None:
             for i in range(first, last + 1):
                 _subtract(Dq, i, by_q)
                 _subtract(Du, i, by_u)
+
+
+@generic
+def subtract_bends(model: Any, table: Any, weights: Any, k: int, first: int, S: Any) -> None:
+    """Subtract one of the *weights* times second derivatives of forces on mobilities, by q and u; rows of *S* from *first* on.
+
+    There must be none of `ORIENTATION`.
+    """
+    n = model.nu
+    for row in range(table.shape[0]):
+        kind, i, numbers = table[row, KIND], table[row, MOBILITY], table[row, NUMBERS]
+        if model.force_enabled[table[row, ELEMENT]] == 1 and kind in (STOP, BENT_SPRING, BENT_DAMPER):
+            weight, o = load(weights, k, i), zero(load(model.u, i, 0))
+            by_q, mixed, by_u = o, o, o
+            if kind == STOP:
+                x, damping = (
+                    stop.beyond(model, table[row, INTEGERS], numbers),
+                    number(model, numbers) * number(model, numbers + 1),
+                )
+                by_rate = where(x < 0.0, o + damping, where(x > 0.0, o - damping, o))
+                _, slope = _slopes_of_stop(model, table[row, INTEGERS], numbers, i)
+                mixed = where(slope < 0.0, by_rate, o)
+            elif kind == BENT_SPRING:
+                _, b, c = numbers3(model, numbers)
+                x = coordinate(model, table[row, INTEGERS]) - number(model, numbers + 3)
+                by_q = -(2.0 * b + 6.0 * c * x)
+            else:
+                _, b, c = numbers3(model, numbers)
+                u = load(model.u, i, 0)
+                by_u = -(where(u < 0.0, -2.0 * b + o, 2.0 * b + o) + 6.0 * c * u)
+            store(S, first + i, i, load(S, first + i, i) - weight * by_q)
+            store(S, first + i, n + i, load(S, first + i, n + i) - weight * mixed)
+            store(S, first + n + i, n + i, load(S, first + n + i, n + i) - weight * by_u)

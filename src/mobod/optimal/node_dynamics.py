@@ -2,8 +2,8 @@
 
 F = (q_dot, u_dot, z_dot) of y = (x, w), x = (q, u, z) as they are stored and w forces on mobilities, of the time t and of
 parameters p. u_dot has exact derivatives, but by frames and directions; these, and those of q_dot, where it is not u, and of
-z_dot take differences of fourth order. Second derivatives are central differences of the first ones, to about 1e-8 of
-the largest of both.
+z_dot take differences of fourth order. Second derivatives are exact where one sweep finds the first ones and there is nothing
+but q, u and forces; elsewhere central differences of the first ones, to about 1e-8 of the largest of both.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class NodeDynamics:
         H = np.zeros((n, size, size))
         if self._is_plain(p):  # then nothing depends on time where there is one kernel
             nq, at = self.nq, np.concatenate([np.arange(nx), self._pushing])
-            found = self._at(y, t, p).second_derivatives(weights[:, None, nq:], STEP, y[:, :nq], y[:, nq:nx], self._forces(y))
+            found = self._at(y, t, p).second_derivatives(weights[:, None, nq:], y[:, :nq], y[:, nq:nx], self._forces(y))
             if found is not None:
                 by = np.concatenate([np.arange(nx), nx + self._acted_on])
                 H[:, at[:, None], at] = found[:, 0, by[:, None], by]
