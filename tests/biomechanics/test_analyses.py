@@ -73,14 +73,11 @@ def test_tables_are_those_of_opensims_tool(leg, states, tmp_path, capsys):
     mb.write_sto(tmp_path / "states.sto", mb.biomechanics.states_over(leg, states))  # coupled coordinates as they are coupled
     for folder in ("theirs", "ours"):
         (tmp_path / f"{folder}.xml").write_text(SETUP.format(model="leg.osim", folder=tmp_path / folder))
-    contact = "<ConstraintSet><objects><PointConstraint name='c'/></objects></ConstraintSet></InducedAccelerations>"
-    text = (tmp_path / "ours.xml").read_text()
-    (tmp_path / "ours.xml").write_text(text.replace("</body_names>\n  </InducedAccelerations>", f"</body_names>{contact}"))
     opensim.Logger.setLevelString("off")
     assert opensim.AnalyzeTool(str(tmp_path / "theirs.xml")).run()
     assert main(["analyze", str(tmp_path / "ours.xml"), "--as-opensim"]) == 0
     said = capsys.readouterr().out
-    assert "ProbeReporter is left out" in said and "its constraints for contact (PointConstraint) are left out" in said
+    assert "ProbeReporter is left out" in said
     assert len(mb.read_sto(tmp_path / "ours" / "leg_Kinematics_q.sto")) == 3
     written = {path.name for path in (tmp_path / "theirs").iterdir()}
     assert written - {path.name for path in (tmp_path / "ours").iterdir()} == {"leg_ProbeReporter_probes.sto"}
@@ -101,6 +98,96 @@ def test_tables_are_those_of_opensims_tool(leg, states, tmp_path, capsys):
             assert_allclose(ours[label], theirs[label], rtol=0.0, atol=part * scale + 3e-7, err_msg=f"{path.name} {label}")
             compared += 1
     assert compared == 576
+
+
+CONTACT = """<InducedAccelerations name="{name}"><coordinate_names>{coordinates}</coordinate_names>
+ <body_names>tibia_r</body_names><in_degrees>false</in_degrees><ConstraintSet><objects><{kind} name="foot">
+ <{one}>ground</{one}><{two}>tibia_r</{two}>{more}</{kind}></objects></ConstraintSet>
+ <force_threshold>15</force_threshold><report_constraint_reactions>true</report_constraint_reactions>{only}
+</InducedAccelerations>"""
+ROLLING = {"kind": "RollingOnSurfaceConstraint", "one": "surface_body", "two": "rolling_body", "coordinates": "All", "only": ""}
+
+
+def test_contact_is_in_the_place_of_external_forces_as_in_opensims_tool(leg, states, tmp_path):
+    """Contact that holds, spins, slips and pulls, and below the threshold; muscles pull this leg up, so the plane is above.
+
+    OpenSim's PointConstraint stays at the body's origin, where the force is here; its WeldConstraint is an error there.
+    """
+    opensim = pytest.importorskip("opensim")
+    shutil.copy(LEG, tmp_path / "leg.osim")
+    mb.write_sto(tmp_path / "states.sto", mb.biomechanics.states_over(leg, states))
+    time = np.linspace(0.0, 0.4, 21)
+    plate = {"vx": 3.0 * np.sin(9.0 * time), "vy": 400.0 * (0.3 - time), "px": 0.1 + 0.1 * time, "py": -0.9}
+    pushes = [
+        mb.Table(time, {f"f_{one}": plate.get(one, 0.05) + 0.0 * time for one in ("vx", "vy", "vz", "px", "py", "pz")}),
+        mb.Table(time, {f"f_{one}": 9.0 + 0.0 * time if one[0] == "v" else 0.0 * time for one in plate | {"vz": 0, "pz": 0}}),
+    ]
+    normal = "<surface_normal>0 -1 0</surface_normal><friction_coefficient>{}</friction_coefficient>"
+    normal += "<contact_radius>{}</contact_radius>"
+    point = {"kind": "PointConstraint", "one": "body_1", "two": "body_2", "coordinates": "", "more": ""}
+    potentials = "<compute_potentials_only>true</compute_potentials_only>"
+    asked = [
+        [ROLLING | {"more": normal.format(5.0, 0.01)}, ROLLING | {"more": normal.format(100.0, 0.1)}],
+        [point | {"only": ""}, point | {"only": potentials}],
+    ]
+    opensim.Logger.setLevelString("off")
+    compared = 0
+    for k, (push, pair) in enumerate(zip(pushes, asked, strict=True)):
+        mb.write_sto(tmp_path / f"plate{k}.sto", push)
+        (tmp_path / f"loads{k}.xml").write_text(
+            f"""<OpenSimDocument Version="40000"><ExternalLoads><objects><ExternalForce name="push">
+            <applied_to_body>tibia_r</applied_to_body><force_identifier>f_v</force_identifier><point_identifier>f_p</point_identifier>
+            <point_expressed_in_body>{"tibia_r" if k else "ground"}</point_expressed_in_body></ExternalForce></objects>
+            <datafile>plate{k}.sto</datafile></ExternalLoads></OpenSimDocument>"""
+        )
+        text = SETUP[: SETUP.index("<AnalysisSet>")] + "<AnalysisSet><objects>"
+        text += "".join(CONTACT.format(name=f"IA{i}", **one) for i, one in enumerate(pair))
+        text += f"</objects></AnalysisSet><states_file>states.sto</states_file><external_loads_file>loads{k}.xml"
+        text += "</external_loads_file></AnalyzeTool></OpenSimDocument>"
+        for folder in (f"theirs{k}", f"ours{k}"):
+            (tmp_path / f"{folder}.xml").write_text(text.format(model="leg.osim", folder=tmp_path / folder))
+        assert opensim.AnalyzeTool(str(tmp_path / f"theirs{k}.xml")).run()
+        assert main(["analyze", str(tmp_path / f"ours{k}.xml"), "--as-opensim", "--quiet"]) == 0
+        for path in sorted((tmp_path / f"theirs{k}").iterdir()):
+            ours, theirs = mb.read_sto(tmp_path / f"ours{k}" / path.name), mb.read_sto(path)
+            rest = {label for label in ours.labels if label.startswith("others")}
+            assert set(ours.labels) - rest == set(theirs.labels), path.name
+            for label in theirs.labels:
+                within = 3e-6 * np.abs(theirs[label]).max() + 3e-7
+                assert_allclose(ours[label], theirs[label], rtol=0.0, atol=within, err_msg=f"{path.name} {label}")
+                compared += 1
+    assert compared == 1155
+    held = mb.read_sto(tmp_path / "ours0" / "leg_IA0_induced_constraint_reactions.sto")
+    across, along = (np.abs(held[f"total_foot_ground_F{axis}"]) > 0.0 for axis in "yx")
+    assert across.tolist() == [True, True, True, False, True] and along.tolist() == [False, True, True, False, False]
+
+
+def test_contact_induces_forces_that_add_up_and_limits_spin_both_ways(leg, states):
+    push = mb.biomechanics.ExternalForce(
+        name="push", body="tibia_r", time=states.time, force=np.full((5, 3), 9.0), point=np.tile([0.1, -0.9, 0.05], (5, 1))
+    )
+    ceiling = mb.biomechanics.Contact(surface_normal=(0.0, -2.0, 0.0), friction_coefficient=5.0)
+    options = {"coordinates": ["knee_angle_r"], "reactions": True}
+    ours = mb.induced_accelerations(leg, states, [push], contact=ceiling, **options)
+    theirs = mb.induced_accelerations(leg, states, [push], contact=[ceiling], as_opensim=True, **options)
+    for name, end in (("knee_angle_r", ""), ("induced_constraint_reactions", "_push_tibia_r_My")):
+        table = ours[name]
+        parts = sum(table[label] for label in table.labels if label.endswith(end) and not label.startswith("total"))
+        assert_allclose(parts, table[f"total{end}"], rtol=0.0, atol=1e-8 * abs(table[f"total{end}"]).max())
+    spins = [
+        one["total_push_ground_My"] - 0.05 * one["total_push_ground_Fx"] + 0.1 * one["total_push_ground_Fz"]
+        for one in (ours["induced_constraint_reactions"], theirs["induced_constraint_reactions"])
+    ]
+    assert abs(spins[0]).max() < 1e-9 and abs(spins[1]).max() > 2e4  # where friction at the contact radius gives up to 300
+    welded = mb.induced_accelerations(leg, states, [push], contact="weld", coordinates=[], bodies=["tibia_r"])["tibia_r"]
+    assert abs(welded["rect_fem_r_Oz"]).max() < 1e-9
+    light = mb.induced_accelerations(leg, states, [push], force_threshold=16.0, coordinates=["knee_angle_r"])["knee_angle_r"]
+    free = mb.induced_accelerations(leg, states, coordinates=["knee_angle_r"])["knee_angle_r"]
+    assert_allclose(light["total"], free["total"], rtol=1e-12)
+    with pytest.raises(ValueError, match="2 constraints for 1 external forces, push; give one a force"):
+        mb.induced_accelerations(leg, states, [push], contact=["point", "weld"])
+    with pytest.raises(ValueError, match="'heel' is of the body 'femur_r', and the external force 'push' in its place is"):
+        mb.induced_accelerations(leg, states, [push], contact=mb.biomechanics.Contact(name="heel", body="femur_r"))
 
 
 def test_fibers_balance_their_tendons_as_by_opensims_tool(leg, states, tmp_path):

@@ -8,6 +8,7 @@ Functions such as `replace_muscles` give new models.
 from ..importer.controls import Controls as Controls, read_controls as read_controls
 from ..importer.external_loads import (
     Applied as Applied,
+    Contact as Contact,
     ExternalForce as ExternalForce,
     read_external_loads as read_external_loads,
 )

@@ -257,11 +257,12 @@ def dynamics_of(
     if not len(rows):
         raise ValueError(f"the motion has no time between {start:g} and {end:g}; it goes from {time[0]:g} to {time[-1]:g}")
     motion = Motion(time[rows], motion.q[rows], motion.u[rows], motion.u_dot[rows], motion.names, motion.speed_names)
-    loads = _Loads(model, _forces(external_loads, applied), motion.time, load_cutoff)
+    loads = ForcesOver(model, forces_of(external_loads, applied), motion.time, load_cutoff)
     return _solve(model, begin, motion, loads, notes, progress)
 
 
-def _forces(loads: Loads, applied: Sequence[Applied]) -> list[ExternalForce]:
+def forces_of(loads: Loads, applied: Sequence[Applied]) -> list[ExternalForce]:
+    """External forces as they are given: made, in a table, or in a file."""
     if loads is None:
         return []
     if isinstance(loads, Table):
@@ -273,7 +274,7 @@ def _forces(loads: Loads, applied: Sequence[Applied]) -> list[ExternalForce]:
     return list(loads)
 
 
-class _Loads:
+class ForcesOver:
     """External forces at the times of a motion."""
 
     def __init__(self, model: Model, forces: list[ExternalForce], time: Array, cutoff: float | None) -> None:
@@ -296,6 +297,12 @@ class _Loads:
             found = _at(times[which], np.hstack([rows for _, _, rows in given]), time)
             for (j, k, _), columns in zip(given, np.split(found, len(given), axis=1), strict=True):
                 self.values[j, :, k : k + 3] = columns
+
+    def force_and_point(self, j: int, i: int, R: Array, p: Array) -> tuple[Array, Array]:
+        """One of them at a time, and where it acts, in Ground."""
+        body, force_in, point_in, at_point = self.places[j].tolist()
+        force, point, _ = self.values[j, i].reshape(3, 3)
+        return R[force_in] @ force, p[point_in] + R[point_in] @ point if at_point else p[body].copy()
 
     def add_to(self, F: Array, i: int, R: Array, p: Array) -> None:
         """Add all to body forces ``(nb, 2, 3)``, at the bodies' origins in Ground."""
@@ -325,7 +332,7 @@ def _solve(
     model: Model,
     state: State,
     motion: Motion,
-    loads: _Loads,
+    loads: ForcesOver,
     notes: list[str],
     progress: bool | Callable[[int, int], Any] | None,
 ) -> InverseDynamics:

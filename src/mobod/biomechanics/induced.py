@@ -5,8 +5,9 @@
 
 f_k is the generalized force of one muscle or actuator, of gravity, of all that depends on speeds (with the right side b_k that
 constraints have then), or of all other elements. They add up to the accelerations of all together, of bodies and of the mass
-center by their Jacobians, of which the speeds' own part is the rest. Labels and their order are those of OpenSim's
-InducedAccelerations. Source: Zajac and Gordon 1989, Exerc. Sport Sci. Rev. 17, 187.
+center by their Jacobians, of which the speeds' own part is the rest. Constraints of contact are further rows of G, whose
+multipliers are the reactions that each force induces. Labels and their order are those of OpenSim's InducedAccelerations.
+Source: Zajac and Gordon 1989, Exerc. Sport Sci. Rev. 17, 187.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..importer.external_loads import Contact
 from ..importer.formats import as_model
 from ..importer.model import Model
 from ..motion_data import Table
@@ -25,17 +27,25 @@ from ..muscle import Muscle
 from ..state.state import State
 from ..value.checks import all_known, suggest
 from ..value.stage import Stage
-from .states import Equilibrate, Given, MotionRows, held_speeds
+from ._contact import ContactsOver, Touching
+from .dynamics import Loads, forces_of
+from .states import Equilibrate, Given, MotionRows, held_speeds, own_state
 from .tasks import CENTER_OF_MASS
 
 
 def induced_accelerations(
     model: Model | str | os.PathLike[str],
     motion: Given,
+    external_loads: Loads = None,
     *,
+    contact: str | Contact | Sequence[str | Contact] = "rolling",
+    force_threshold: float = 6.0,
+    reactions: bool = False,
+    potentials: bool = False,
     coordinates: Sequence[str] | None = None,
     bodies: Sequence[str] = (),
     equilibrate: Equilibrate = False,
+    as_opensim: bool = False,
     start: float = -np.inf,
     end: float = np.inf,
     state: State | None = None,
@@ -48,12 +58,26 @@ def induced_accelerations(
         With what acts on it; its constraints hold.
     motion : Trajectory, Table or path
         As for `analyze_muscles`.
+    external_loads : path or list of ExternalForce, optional
+        Measured forces of contact, such as those of the ground: while one is large, a constraint takes its place, so that each
+        muscle has its share of it. Those that the model was loaded with do not act then.
+    contact : {"rolling", "point", "weld"} or biomechanics.Contact, or a sequence of one a force
+        What the constraint is.
+    force_threshold : float
+        Of the measured force: below there is no contact. Force.
+    reactions : bool
+        Whether the forces of contact that each of these induces are wanted, too.
+    potentials : bool
+        Whether each muscle pulls with a unit force, whatever its activation: there is no total, then, and contact holds.
     coordinates : sequence of str, optional
         All unless given.
     bodies : sequence of str
         Bodies, and ``"center_of_mass"`` for that of all of them.
     equilibrate : bool or "opensim"
         See `analyze_muscles`.
+    as_opensim : bool
+        Whether only one sense of spin about the contact's normal is limited, and forces of contact have the other sign, as in
+        OpenSim.
     start, end : float
         Rows from and to these times.
     state : State, optional
@@ -65,16 +89,19 @@ def induced_accelerations(
         By coordinate, with the columns ``total``, one a muscle and actuator, ``gravity``, ``velocity``, and ``others``, of all
         other elements: the total is the sum. By body, of its mass center, in Ground, with ``total_X``, ``total_Y``,
         ``total_Z``, and its angular acceleration ``total_Ox``, ``total_Oy``, ``total_Oz``, and so on; those of
-        ``center_of_mass`` have the first three.
+        ``center_of_mass`` have the first three. ``induced_constraint_reactions`` has, of each of these and each contact, force
+        and moment on Ground and on the body, at their origins, in Ground: ``total_NAME_calcn_r_Fy``.
 
     Raises
     ------
     ValueError
-        If a coordinate or body is not there, or the motion has no coordinate.
+        If a coordinate or body is not there, the motion has no coordinate, or there is not one contact a force.
 
     Notes
     -----
-    OpenSim's analysis replaces measured contact by constraints while the foot is loaded; here contact is what the model says.
+    A rolling contact that pulls is open, one that friction does not hold slips without friction. This is asked once, of the
+    forces together, one contact after the other; with that, each force acts alone. Source of the method: Hamner, Seth and Delp
+    2010, J. Biomechanics 43, 2709. Only accelerations are constrained: what recorded speeds miss is left as it is.
 
     Examples
     --------
@@ -91,22 +118,37 @@ def induced_accelerations(
     names = all_known("there is no coordinate", model.speeds if coordinates is None else coordinates, model.speeds)
     places = [model.speeds[name] for name in names]
     targets = [_Target(model, name) for name in bodies]
-    rows = MotionRows.between(model, motion, equilibrate, start, end, state)
+    own = own_state(model, state)
+    for one in model.data.get("external loads", []) if external_loads is not None else []:
+        one.disable(own)
+    rows = MotionRows.between(model, motion, equilibrate, start, end, own)
+    contacts = ContactsOver(model, forces_of(external_loads, ()), contact, force_threshold, rows.time)
     sources: dict[str, Any] = {name: one for name, one in model.muscles.items() if isinstance(one, Muscle)} | model.actuators
     labels = ["total", *sources, "gravity", "velocity", "others"]
     found = np.empty((len(rows.time), len(labels), len(names)))
-    of_targets = [np.empty((len(rows.time), len(labels), len(one.ends))) for one in targets]
+    shares = [np.empty((len(rows.time), len(labels), len(one.ends))) for one in targets]
+    induced = np.empty((len(rows.time), len(labels), len(contacts.labels)))
+    sign = -1.0 if as_opensim else 1.0
     for i, now in enumerate(rows):
         model.system.realize(now, Stage.ACCELERATION)
-        each = _of_each(model, now, sources)
-        found[i] = each[:, places]
-        for one, table in zip(targets, of_targets, strict=True):
+        touching = contacts.at(i, now)
+        each, multipliers = _of_each(model, now, sources, touching, potentials, as_opensim)
+        found[i], induced[i] = each[:, places], sign * touching.reactions(multipliers, now)
+        for one, table in zip(targets, shares, strict=True):
             table[i] = one.share(now, each)
-    made = {name: dict(zip(labels, found[:, :, k].T, strict=True)) for k, name in enumerate(names)}
-    for one, table in zip(targets, of_targets, strict=True):
-        columns = [label + end for label in labels for end in one.ends]
-        made[one.name] = dict(zip(columns, table.reshape(len(table), -1).T, strict=True))
-    return {name: Table(rows.time, one, name=f"Induced Accelerations of {name}") for name, one in made.items()}
+    wanted = [(name, [""], found[:, :, [k]]) for k, name in enumerate(names)]
+    wanted += [(one.name, one.ends, table) for one, table in zip(targets, shares, strict=True)]
+    if reactions:
+        wanted.append(("induced_constraint_reactions", ["_" + label for label in contacts.labels], induced))
+    kept = slice(1, -1) if potentials else slice(None)  # of unit forces there is no total
+    return {
+        name: rows.table(
+            [label + end for label in labels[kept] for end in ends],
+            columns[:, kept].reshape(len(columns), -1),
+            f"Induced Accelerations of {name}",
+        )
+        for name, ends, columns in wanted
+    }
 
 
 class _Target:
@@ -136,52 +178,74 @@ class _Target:
             around = np.asarray(matter.calc_frame_jacobian(state, self.body, center)).reshape(6, -1)
             J = np.vstack([around[3:], around[:3]])
         shares = each @ J.T
-        shares[0] = total
-        shares[-2] = total - shares[1:-2].sum(axis=0) - shares[-1]
+        shares[0] = total + J @ (each[0] - state.u_dot)  # with contact they are not those of the state
+        shares[-2] = shares[0] - shares[1:-2].sum(axis=0) - shares[-1]
         return np.asarray(shares)
 
 
-def _of_each(model: Model, state: State, sources: dict[str, Any]) -> Array:
-    """Accelerations (n, nu): of all, of each source, of gravity, of speeds, of the rest."""
+def _of_each(
+    model: Model, state: State, sources: dict[str, Any], touching: Touching, potentials: bool, as_opensim: bool
+) -> tuple[Array, Array]:
+    """Accelerations (n, nu) and multipliers of contact (m, n): of all, of each source, of gravity, of speeds, of the rest."""
     matter, nu = model.matter, len(state.u)
 
-    def generalized(element: Any) -> Array:
-        bodies, _, mobilities = element.calc_force_contribution(state)
+    def generalized(bodies: Array, mobilities: Array) -> Array:
         return np.asarray(mobilities + matter.multiply_by_system_jacobian_transpose(state, bodies))
 
-    gravity = generalized(model.gravity)
-    own = [generalized(one) for one in sources.values()]
-    total = np.array(state.u_dot)
+    def of_element(element: Any) -> Array:
+        if potentials and isinstance(element, Muscle):
+            return np.asarray(element.calc_moment_arms(state))
+        bodies, _, mobilities = element.calc_force_contribution(state)
+        return generalized(bodies, mobilities)
+
+    own = [of_element(one) for one in (*sources.values(), model.gravity)]
     held = held_speeds(state)
     nothing = np.zeros(nu), np.zeros((state.tree.nb, 2, 3)), np.zeros(nu)
     bias = -np.asarray(matter.calc_residual_force_ignoring_constraints(state, *nothing))
-    M = np.asarray(matter.calc_m(state))
-    right, G = np.zeros(0), np.zeros((0, nu))
-    if matter.constraints:
-        right, G = -np.asarray(matter.calc_bias_for_acceleration_constraints(state)), np.asarray(matter.calc_g(state))
     # what is prescribed has its acceleration whatever pushes: it goes with the speeds
-    prescribed = np.where(held, total, 0.0)
-    columns = np.stack([*own, gravity, bias - M @ prescribed], axis=1)
-    rights = np.zeros((len(right), columns.shape[1]))
-    rights[:, -1] = right - G @ prescribed
-    solved = responses(model, state, columns, rights)
-    found = np.zeros((4 + len(own), nu))
-    found[0] = total
-    found[1:-1] = solved
-    found[-2, held] = prescribed[held]
-    found[-1] = total - found[1:-1].sum(axis=0)
-    return found
+    prescribed = np.where(held, np.array(state.u_dot), 0.0)
+    bias -= np.asarray(matter.calc_m(state)) @ prescribed
+    all_forces = generalized(model.system.get_rigid_body_forces(state), np.asarray(model.system.get_mobility_forces(state)))
+    forces = np.stack([all_forces + bias, *own, bias], axis=1)
+    moving = np.zeros(forces.shape[1])
+    moving[[0, -1]] = 1.0
+
+    def solve() -> tuple[Array, Array]:
+        return _solve(model, state, forces, moving, prescribed, touching)
+
+    if not potentials:
+        touching.settle(lambda: solve()[1][:, 0], as_opensim)
+    found, multipliers = solve()
+    if not touching.acts.any():
+        found[0] = state.u_dot
+    found[[0, -1]] += prescribed
+    rest = 2.0 * found[0] - found.sum(axis=0), 2.0 * multipliers[:, 0] - multipliers.sum(axis=1)
+    return np.vstack([found, rest[0]]), np.column_stack([multipliers, rest[1]])
 
 
-def responses(model: Model, state: State, forces: Array, rights: Array | None = None) -> Array:
-    """Accelerations (k, nu) of generalized forces (nu, k) alone, with right sides (m, k) of constraints; 0 where prescribed."""
+def responses(model: Model, state: State, forces: Array) -> Array:
+    """Accelerations (k, nu) of generalized forces (nu, k) alone; 0 where prescribed."""
+    return _solve(model, state, forces, np.zeros(forces.shape[1]), np.zeros(len(forces)))[0]
+
+
+def _solve(
+    model: Model, state: State, forces: Array, moving: Array, prescribed: Array, touching: Touching | None = None
+) -> tuple[Array, Array]:
+    """Accelerations (k, nu), 0 where prescribed, and multipliers of contact (m, k), of generalized forces (nu, k).
+
+    Constraints have their bias and what is prescribed in columns where *moving* (k,) is 1.
+    """
     matter, free = model.matter, ~held_speeds(state)
-    M, G = np.asarray(matter.calc_m(state)), np.zeros((0, len(free)))
+    G, right = np.zeros((0, len(free))), np.zeros(0)
     if matter.constraints:
-        G = np.asarray(matter.calc_g(state))
-    n, m = int(free.sum()), len(G)
+        G, right = np.asarray(matter.calc_g(state)), -np.asarray(matter.calc_bias_for_acceleration_constraints(state))
+    own = len(G)
+    if touching is not None:
+        G, right = np.vstack([G, touching.G[touching.acts]]), np.concatenate([right, touching.right[touching.acts]])
+    n, m, M = int(free.sum()), len(G), np.asarray(matter.calc_m(state))
     K = np.block([[M[np.ix_(free, free)], G[:, free].T], [G[:, free], np.zeros((m, m))]])
-    columns = np.vstack([forces[free], np.zeros((m, forces.shape[1])) if rights is None else rights])
+    columns = np.vstack([forces[free], np.outer(right - G @ prescribed, moving)])
+    solved = np.linalg.lstsq(K, columns, rcond=1e-12)[0]
     found = np.zeros((forces.shape[1], len(free)))
-    found[:, free] = np.linalg.lstsq(K, columns, rcond=1e-12)[0][:n].T
-    return found
+    found[:, free] = solved[:n].T
+    return found, solved[n + own :]

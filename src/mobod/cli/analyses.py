@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..errors import CommandError
 from ..importer.model import Model
 from ..importer.tool_setup import Analysis
 
@@ -70,11 +71,27 @@ def _reactions(one: Analysis, model: Model, motion: Any, options: Any, common: A
 def _accelerations(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
     from ..biomechanics import induced_accelerations
 
-    names = options.coordinate or listed(one.lists.get("coordinate_names"))
+    names: list[str] | None = options.coordinate or one.lists.get("coordinate_names")  # a setup file's list may be empty
+    names = names if names is None or names == [] else listed(names)
     bodies = options.body or _bodies(model, one.lists.get("body_names", []))
     if "body_names" in one.lists and "center_of_mass" not in bodies:
         bodies = [*bodies, "center_of_mass"]  # OpenSim's tool has it whatever its setup says
-    found = induced_accelerations(model, motion, coordinates=names, bodies=bodies, **common)
+    contact: Any = one.contacts or options.contact
+    if contact and options.loads is None:
+        raise CommandError("contact takes the place of external loads, and there are none; give them with --loads FILE")
+    found = induced_accelerations(
+        model,
+        motion,
+        options.loads if contact else None,
+        contact=contact or "rolling",
+        force_threshold=one.threshold,
+        reactions=bool(contact) and (options.contact is not None or _flag(one, "report_constraint_reactions", False)),
+        potentials=_flag(one, "compute_potentials_only", False),
+        coordinates=names,
+        bodies=bodies,
+        as_opensim=options.as_opensim,
+        **common,
+    )
     turns = {end: [label for label in table.labels if _turns(model, end, label)] for end, table in found.items()}
     wanted = "in_degrees" in one.lists and _flag(one, "in_degrees", True)  # an option's table has what the function gives
     return found, {end: frozenset(labels) for end, labels in turns.items()} if wanted else frozenset()

@@ -120,6 +120,9 @@ def _add_analyze(commands: Any) -> None:
     analyzed.add_argument(
         "--body", action="append", default=[], metavar="NAME", help="of accelerations; center_of_mass for that of all bodies"
     )
+    analyzed.add_argument(
+        "--contact", choices=("rolling", "point", "weld"), help="constraints in place of the loads, of accelerations"
+    )
     analyzed.add_argument("--joint", action="append", default=[], metavar="NAME", help="of reactions; all unless given")
     analyzed.add_argument("--on", choices=("child", "parent"), default="child", help="on which body reactions are")
     analyzed.add_argument("--frame", default="ground", help="in whose axes: ground, child, parent, a body or frame")
@@ -378,9 +381,10 @@ def run_analyze(options: argparse.Namespace) -> None:
         flags = ", ".join(f"--{flag}" for flag in _ANALYSES)
         raise CommandError(f"mobod analyze wants one or several of {flags}, and a folder: --results FOLDER")
     say = _speaker(options)
-    loads = options.loads or setup.loads
+    options.loads = options.loads or setup.loads
     path = setup.model or options.model
-    model = load_quietly(path, **_as_opensim(options, path), **({} if loads is None else {"external_loads": loads}))
+    loads = {} if options.loads is None else {"external_loads": options.loads}
+    model = load_quietly(path, **_as_opensim(options, path), **loads)
     model = _with_forces(model, setup)
     if options.controls or setup.controls:
         model.set_controls(options.controls or setup.controls)
@@ -402,8 +406,6 @@ def run_analyze(options: argparse.Namespace) -> None:
         say(f"note: {note}")
     rows = rows_of_tool(read.time, padded=own and setup.cutoff is not None)
     for one in asked:
-        for note in one.notes:
-            say(f"note: {one.kind} {one.name!r}: {note}")
         saved = find_and_save(one, model, motion, options, str(prefix), common, say, rows)
         say(f"{one.name:<21}{len(saved)} file{'s' * (len(saved) > 1)}: {saved[0]}{', ...' * (len(saved) > 1)}")
 

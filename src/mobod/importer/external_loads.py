@@ -16,7 +16,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..motion_data import Table, read_sto
-from ..value.checks import suggest
+from ..value.checks import among, not_negative, suggest, unit
 from ..value.files import as_path
 from .opensim_file import all_named, first_named, flag_of, read_opensim_file
 from .xml_element import Element
@@ -56,6 +56,51 @@ class ExternalForce:
     torque: Array | None = None
     force_in: str = GROUND
     point_in: str = GROUND
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contact:
+    """A constraint of contact between a body and Ground, which takes the place of a measured force on that body.
+
+    Attributes
+    ----------
+    kind : {"rolling", "point", "weld"}
+        The body rolls on a plane through the contact point, without slip in it or spin about its normal, as long as it presses
+        on the plane and friction holds it; the point is held in all directions; or the whole body is.
+    surface_normal : (3,) sequence
+        Of the plane of rolling, in Ground.
+    friction_coefficient : float
+        Of rolling: forces in the plane above this part of the normal force let the body slip, and spin.
+    contact_radius : float
+        Of rolling: a torque about the normal above this times the greatest friction lets it spin; length.
+    name : str
+        That of the measured force unless given.
+    body : str
+        Which body it is meant for; that of the measured force unless given.
+
+    Notes
+    -----
+    Names and defaults are those of OpenSim's RollingOnSurfaceConstraint, PointConstraint and WeldConstraint.
+
+    Examples
+    --------
+    >>> import mobod as mb
+    >>> mb.biomechanics.Contact(friction_coefficient=0.65).kind
+    'rolling'
+    """
+
+    kind: str = "rolling"
+    surface_normal: Sequence[float] = (0.0, 1.0, 0.0)
+    friction_coefficient: float = 0.5
+    contact_radius: float = 0.01
+    name: str = ""
+    body: str = ""
+
+    def __post_init__(self) -> None:
+        among("kind", self.kind, ("rolling", "point", "weld"))
+        object.__setattr__(self, "surface_normal", tuple(unit("surface_normal", self.surface_normal).tolist()))
+        not_negative("friction_coefficient", self.friction_coefficient, ValueError)
+        not_negative("contact_radius", self.contact_radius, ValueError)
 
 
 @dataclass(frozen=True, kw_only=True)

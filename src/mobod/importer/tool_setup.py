@@ -12,7 +12,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.files import as_path
-from .external_loads import beside
+from .external_loads import Contact, beside
 from .opensim_file import all_named, first_named, flag_of, number_of, numbers_of, read_opensim_file
 from .xml_element import Element
 
@@ -32,15 +32,16 @@ class Analysis:
         Its properties, as words.
     every : int
         Of how many rows one is kept, besides the first and the last.
-    notes : list of str
-        What of it is left out.
+    contacts, threshold : list of Contact, float
+        Constraints that take the place of external forces, and the least of these for which they do.
     """
 
     kind: str
     name: str
     lists: dict[str, list[str]] = field(default_factory=dict)
     every: int = 1
-    notes: list[str] = field(default_factory=list)
+    contacts: list[Contact] = field(default_factory=list)
+    threshold: float = 6.0
 
 
 @dataclass(kw_only=True)
@@ -170,8 +171,10 @@ ANALYSES = {
     "StatesReporter": (),
     "MuscleAnalysis": ("muscle_list", "moment_arm_coordinate_list", "compute_moments"),
     "JointReaction": ("joint_names", "apply_on_bodies", "express_in_frame", "forces_file"),
-    "InducedAccelerations": ("coordinate_names", "body_names", "in_degrees"),
-}
+    "InducedAccelerations": (
+        "coordinate_names", "body_names", "in_degrees", "compute_potentials_only", "report_constraint_reactions",
+    ),
+}  # fmt: skip
 
 
 def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
@@ -206,8 +209,16 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
             lists = {name: one.text_of(name).split() for name in ANALYSES[one.tag]}
             if lists.get("forces_file"):
                 lists["forces_file"] = [str(beside(path, lists["forces_file"][0]))]
-            name, every = one.attributes.get("name", "") or one.tag, max(1, round(number_of(path, one, "step_interval", 1.0)))
-            setup.analyses.append(Analysis(kind=one.tag, name=name, lists=lists, every=every, notes=_notes(one)))
+            setup.analyses.append(
+                Analysis(
+                    kind=one.tag,
+                    name=one.attributes.get("name", "") or one.tag,
+                    lists=lists,
+                    every=max(1, round(number_of(path, one, "step_interval", 1.0))),
+                    contacts=_contacts(path, one),
+                    threshold=number_of(path, one, "force_threshold", 6.0),
+                )
+            )
         else:
             setup.left_out.append(one.tag)
     if not setup.analyses and setup.kind == "analyze":
@@ -215,18 +226,44 @@ def _read_analyses(path: Path, tool: Element, setup: ToolSetup) -> None:
         raise ModelError(f"{path}:{tool.line}: of an AnalyzeTool, StaticOptimization and {', '.join(ANALYSES)} are known{rest}")
 
 
-def _notes(one: Element) -> list[str]:
-    """Sentences about what an analysis asks for and does not come about."""
+#: Kinds of contact, and on what bodies they are, by today's names of sockets and those of old files.
+_CONTACTS = {
+    "RollingOnSurfaceConstraint": ("rolling", ("surface_body", "rolling_body")),
+    "PointConstraint": ("point", ("body_1", "body_2")),
+    "WeldConstraint": ("weld", ("frame1", "frame2", "body_1", "body_2")),
+}
+
+
+def _contacts(path: Path, one: Element) -> list[Contact]:
+    """Constraints that an analysis of induced accelerations puts in the place of external forces."""
+    held = first_named(one, "ConstraintSet") if one.tag == "InducedAccelerations" else None
+    listed = None if held is None else first_named(held, "objects")
     found = []
-    if one.tag == "InducedAccelerations":
-        held = first_named(one, "ConstraintSet")
-        listed = None if held is None else first_named(held, "objects")
-        if listed is not None and listed.children:
-            kinds = ", ".join(dict.fromkeys(child.tag for child in listed.children))
-            found.append(f"its constraints for contact ({kinds}) are left out: contact is what the model says")
-        for tag in ("compute_potentials_only", "report_constraint_reactions"):
-            if flag_of(one, tag):
-                found.append(f"<{tag}> is left out: forces are those of the motion, and what they accelerate is found")
+    for element in [] if listed is None else listed.children:
+        if element.tag not in _CONTACTS:
+            raise ModelError(
+                f"{path}:{element.line}: a {element.tag} takes no external force's place; {', '.join(_CONTACTS)} do"
+            )
+        kind, sockets = _CONTACTS[element.tag]
+        named = [element.text_of(prefix + socket) for socket in sockets for prefix in ("socket_", "")]
+        bodies = [name.rpartition("/")[2] for name in named if name]
+        moving = [name for name in bodies if name.lower() != "ground"]
+        if len(bodies) != 2 or len(moving) != 1:
+            raise ModelError(f"{path}:{element.line}: this {element.tag} is to be between a body and ground, not {bodies}")
+        usual = Contact()
+        try:
+            found.append(
+                Contact(
+                    kind=kind,
+                    surface_normal=numbers_of(path, element, "surface_normal", [*usual.surface_normal], 3),
+                    friction_coefficient=number_of(path, element, "friction_coefficient", usual.friction_coefficient),
+                    contact_radius=number_of(path, element, "contact_radius", usual.contact_radius),
+                    name=element.attributes.get("name", ""),
+                    body=moving[0],
+                )
+            )
+        except ValueError as error:
+            raise ModelError(f"{path}:{element.line}: {error}") from None
     return found
 
 

@@ -154,6 +154,22 @@ def test_a_joint_that_closes_a_loop_is_a_constraint(load):
     assert cut.bodies["b"].get_body_mass_properties(other).mass == pytest.approx(0.65)
 
 
+def test_a_rolling_constraint_is_off_until_it_is_enabled(load):
+    """OpenSim 4.6: off in a new state though enforced, so that a body falls through the surface; held once it is switched on."""
+    rolling = """<RollingOnSurfaceConstraint name="foot"><socket_rolling_body>/bodyset/b</socket_rolling_body>
+<socket_surface_body>/ground</socket_surface_body></RollingOnSurfaceConstraint>"""
+    loaded = load(model("rolls", body("b"), joint("FreeJoint", "j", "ground", "b", [f"b{k}" for k in range(6)]), rolling))
+    assert mentions(loaded.report, "'foot' is four constraints", "no run switches them")
+    state = loaded.default_state()
+    loaded.system.realize(state)
+    falling = loaded.matter.calc_system_mass_center_acceleration_in_ground(state)
+    assert falling[1] == pytest.approx(loaded.gravity.get_gravity_vector(state)[1]) and not len(state.multipliers)
+    for one in loaded.constraints.values():
+        one.enable(state)
+    loaded.system.realize(state)
+    assert len(state.multipliers) == 4 and abs(loaded.bodies["b"].get_body_acceleration(state)[1][1]) < 1e-12
+
+
 def test_reactions_of_a_joint_of_several_mobilizers_are_those_of_its_named_bodies(load):
     """The scapula's, with two bodies between: what it takes and what the thorax gives are one wrench."""
     loaded = load(CASES["joints"])

@@ -137,12 +137,11 @@ def _rolling(build: Building, item: Item, name: str, disabled: bool) -> list[Con
     case = mobilizer.Weld(surface, body.Massless(), name=f"{name}_case")
     x, z, o = (1.0, 0.0, 0.0), (0.0, 0.0, 1.0), np.zeros(3)
     switch = {"disabled_by_default": True}
-    build.report.lose(
+    build.report.append(
         item.note(
-            f"RollingOnSurfaceConstraint {item.name!r} is four constraints, switched off in a new state as OpenSim has them; "
-            "what switches them on and off while forces push or pull is not simulated"
-        ),
-        "constraints of rolling, which do not switch",
+            f"RollingOnSurfaceConstraint {item.name!r} is four constraints, switched off in a new state whatever isEnforced "
+            "says; as in OpenSim, no run switches them by what they push or pull: enable(state) holds the body to the surface"
+        )
     )
     return [
         constraint.PointInPlane(surface, normal, height, rolling, o, name=name, **switch),
