@@ -118,8 +118,12 @@ def listed_surfaces(build: Building, item: Item, name: str) -> Callable[..., for
         if shape.geometry is None:
             continue
         if not isinstance(shape.geometry, _TAKEN[item.tag]):
+            taken = "; an ElasticFoundationForce takes it" if isinstance(shape.geometry, contact.TriangleMesh) else ""
             build.report.append(
-                item.note(f"{item.tag} {item.name!r} leaves out the {shape.item.tag} {shape.item.name!r}, as OpenSim does")
+                item.note(
+                    f"{item.tag} {item.name!r} leaves out the {shape.item.tag} {shape.item.name!r}, as OpenSim does, whose law "
+                    f"has no such shape{taken}"
+                )
             )
             continue
         placed.append((shape.body, contact.Surface(shape.geometry, made_of or usual), shape.X_BS))
