@@ -68,6 +68,13 @@ def _no_third(ctx: Any, *gradients: Any) -> Any:
     raise NotImplementedError("functions of mobod.torch have first and second derivatives, and no third ones")
 
 
+def _keep(ctx: Any, inputs: Any, output: Any) -> None:
+    """Keep the core and the arrays for derivatives."""
+    ctx.core = inputs[0]
+    ctx.save_for_backward(*inputs[1:])
+    ctx.save_for_forward(*inputs[1:])
+
+
 @functools.cache
 def _seconds() -> Any:
     """The function of arrays of states that is the Jacobians' derivatives by all three arguments side by side."""
@@ -99,6 +106,8 @@ def _jacobians() -> Any:
     import torch
 
     class Jacobians(torch.autograd.Function):
+        setup_context = staticmethod(_keep)
+
         @staticmethod
         def forward(core: ArrayDynamics, *given: Any) -> Any:
             lead, rows = _rows_of(given)
@@ -107,12 +116,6 @@ def _jacobians() -> Any:
                 torch.as_tensor(part, dtype=one.dtype).reshape(*lead, *part.shape[1:])
                 for part, one in zip(parts, given, strict=True)
             )
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.core = inputs[0]
-            ctx.save_for_backward(*inputs[1:])
-            ctx.save_for_forward(*inputs[1:])
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
@@ -142,16 +145,12 @@ def _function() -> Any:
     import torch
 
     class Dynamics(torch.autograd.Function):
+        setup_context = staticmethod(_keep)
+
         @staticmethod
         def forward(core: ArrayDynamics, *given: Any) -> Any:
             lead, rows = _rows_of(given)
             return torch.as_tensor(core.value(*rows), dtype=given[0].dtype).reshape(*lead, core.nu)
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.core = inputs[0]
-            ctx.save_for_backward(*inputs[1:])
-            ctx.save_for_forward(*inputs[1:])
 
         @staticmethod
         def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:

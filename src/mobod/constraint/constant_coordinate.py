@@ -11,9 +11,9 @@ from ..algebra.scalar import load, one, zero
 from ..compiling import generic
 from ..mobilizer.base import MobilizedBody
 from ..state import parameters
-from ..state.state import State
 from ..value.checks import finite
 from . import access
+from .floats import OnePosition
 from .one_coordinate import OfOneValue
 
 
@@ -31,7 +31,7 @@ def velocities(model: Any, c: int) -> None:
     access.put_acceleration_offset(model, c, 0, zero(load(model.time, 0, 0)))
 
 
-class ConstantCoordinate(OfOneValue):
+class ConstantCoordinate(OfOneValue, OnePosition):
     """Holds one coordinate of a mobilizer at a value: one equation of positions.
 
     Parameters
@@ -77,11 +77,3 @@ class ConstantCoordinate(OfOneValue):
     ).accessors()
     get_default_value, set_default_value = get_default_position, set_default_position
     get_value, set_value = get_position, set_position
-
-    def get_position_error(self, state: State) -> float:
-        """q less the value; `ModelError` where it is disabled. Needs POSITION."""
-        return self._the_only(state, "get_position_error", self.get_position_errors_as_vector(state))
-
-    def get_velocity_error(self, state: State) -> float:
-        """q_dot; `ModelError` where it is disabled. Needs VELOCITY."""
-        return self._the_only(state, "get_velocity_error", self.get_velocity_errors_as_vector(state))

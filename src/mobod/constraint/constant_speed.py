@@ -10,9 +10,9 @@ from typing import Any
 from ..algebra.scalar import load, one, zero
 from ..compiling import generic
 from ..state import parameters
-from ..state.state import State
 from ..value.checks import finite
 from . import access
+from .floats import OneVelocity
 from .one_coordinate import OfOneSpeed
 
 
@@ -30,7 +30,7 @@ def velocities(model: Any, c: int) -> None:
     access.put_acceleration_offset(model, c, 0, o)
 
 
-class ConstantSpeed(OfOneSpeed):
+class ConstantSpeed(OfOneSpeed, OneVelocity):
     """Holds one speed of a mobilizer at a value: one equation of velocities.
 
     Parameters
@@ -63,7 +63,3 @@ class ConstantSpeed(OfOneSpeed):
     ).accessors()
     get_default_value, set_default_value = get_default_speed, set_default_speed
     get_value, set_value = get_speed, set_speed
-
-    def get_velocity_error(self, state: State) -> float:
-        """u less the value; `ModelError` where it is disabled. Needs VELOCITY."""
-        return self._the_only(state, "get_velocity_error", self.get_velocity_errors_as_vector(state))

@@ -214,6 +214,10 @@ class FunctionKind(Function):
     def _call_me(self) -> str:
         return f"this {type(self).__name__}"
 
+    def get_max_derivative_order(self) -> int:
+        """Without limit, but for kinds that say otherwise: from some order on, all derivatives may be zero."""
+        return UNLIMITED
+
     # ------------------------------------------------------------------------------------------ a value that stays as it is
 
     def __setattr__(self, name: str, value: Any) -> Never:

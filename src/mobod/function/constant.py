@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..value import checks
-from .base import UNLIMITED, FunctionKind, count
+from .base import FunctionKind, count
 
 
 class Constant(FunctionKind):
@@ -42,10 +42,6 @@ class Constant(FunctionKind):
     def get_argument_size(self) -> int:
         """Of how many arguments it is a function."""
         return self._argument_size
-
-    def get_max_derivative_order(self) -> int:
-        """Without limit: all derivatives are zero."""
-        return UNLIMITED
 
     def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
         return 0.0 if components else self._value

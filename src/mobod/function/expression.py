@@ -17,7 +17,7 @@ from ..algebra.dual import Dual, seed
 from ..value.checks import instance
 from ._expression_parser import FUNCTIONS, Parser
 from ._expression_terms import written
-from .base import UNLIMITED, FunctionKind
+from .base import FunctionKind
 from .routines import of_arguments
 from .users.unrolled import each, unrolled
 
@@ -92,10 +92,6 @@ class Expression(FunctionKind):
     def get_argument_size(self) -> int:
         """One a variable."""
         return len(self._variables)
-
-    def get_max_derivative_order(self) -> int:
-        """Without limit."""
-        return UNLIMITED
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._text, self._variables)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..algebra.arrays import Array, ArrayLike
-from .base import UNLIMITED, FunctionKind, coefficients
+from .base import FunctionKind, coefficients
 
 
 class Linear(FunctionKind):
@@ -37,10 +37,6 @@ class Linear(FunctionKind):
     def get_argument_size(self) -> int:
         """The number of arguments: one less than that of coefficients."""
         return len(self._coefficients) - 1
-
-    def get_max_derivative_order(self) -> int:
-        """Without limit: from the second on, all derivatives are zero."""
-        return UNLIMITED
 
     def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
         *weights, constant = self._coefficients.tolist()

@@ -19,7 +19,7 @@ import numpy as np
 from ..algebra.arrays import Array, ArrayLike
 from ..compiling import Routine
 from ..errors import ModelError
-from .base import UNLIMITED, FunctionKind, coefficients as read, count
+from .base import FunctionKind, coefficients as read, count
 from .routines import of_arguments
 from .users.unrolled import each, unrolled
 
@@ -146,10 +146,6 @@ class MultivariatePolynomial(FunctionKind):
     def get_argument_size(self) -> int:
         """Its dimension."""
         return self._dimension
-
-    def get_max_derivative_order(self) -> int:
-        """Without limit: above the order, all derivatives are zero."""
-        return UNLIMITED
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
         return [self._order], self._coefficients.tolist()

@@ -12,7 +12,7 @@ from typing import Any
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.scalar import load, zero
 from ..compiling import generic
-from .base import UNLIMITED, Univariate, coefficients as read
+from .base import Univariate, coefficients as read
 from .routines import of_one_argument
 
 
@@ -48,10 +48,6 @@ class Polynomial(Univariate):
 
     def __init__(self, coefficients: ArrayLike) -> None:
         self._keep(coefficients=read(coefficients, "the coefficients of a Polynomial, that of the highest power first,"))
-
-    def get_max_derivative_order(self) -> int:
-        """Without limit: above the degree, all derivatives are zero."""
-        return UNLIMITED
 
     def _at(self, order: int, x: Any) -> Any:
         f = 0.0 * x

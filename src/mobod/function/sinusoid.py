@@ -13,7 +13,7 @@ import numpy as np
 from ..algebra.scalar import load, sincos
 from ..compiling import generic
 from ..value import checks
-from .base import UNLIMITED, Univariate
+from .base import Univariate
 from .routines import of_one_argument
 
 
@@ -55,10 +55,6 @@ class Sinusoid(Univariate):
             frequency=checks.finite("the frequency of a Sinusoid", frequency),
             phase=checks.finite("the phase of a Sinusoid", phase),
         )
-
-    def get_max_derivative_order(self) -> int:
-        """Without limit."""
-        return UNLIMITED
 
     def _at(self, order: int, x: Any) -> Any:
         angle = self._frequency * x + self._phase

@@ -79,8 +79,6 @@ class Cvode:
 
     #: An attempt whose iteration did not converge is followed by one of this part of its step.
     RETRY = 0.25
-    #: Its y cannot be changed on the way.
-    TAKES_CORRECTIONS = False
 
     def __init__(self, problem: Problem, time: float, y: Array, stop: float) -> None:
         from sksundae.cvode import CVODE
@@ -172,7 +170,6 @@ class Scipy:
     """SciPy's BDF, quasi-constant steps; source: Shampine and Reichelt 1997."""
 
     RETRY = 0.5
-    TAKES_CORRECTIONS = True
 
     def __init__(self, problem: Problem, time: float, y: Array, stop: float) -> None:
         from scipy.integrate import BDF

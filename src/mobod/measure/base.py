@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from .program import Program
 
 #: A number, or a vector ``(n,)``.
-Value = float | Array
 Shape = tuple[int, ...]
 #: What a measure may be told to join.
 Joined: TypeAlias = "Subsystem | MultibodySystem | None"

@@ -17,7 +17,7 @@ from ..state.state import State
 from ..value.checks import flag
 from ..value.stage import Stage
 from .base import Joined, Measure, NotCompiled, check_measure, fewest
-from .memory import Memory
+from .memory import OfOperand
 from .program import Program
 from .routines import by_address, result
 
@@ -66,7 +66,7 @@ def remember(model: Any, i: int, out: int) -> None:
 operation, keep = by_address(operate), by_address(remember)
 
 
-class Differentiate(Memory):
+class Differentiate(OfOperand):
     """The time derivative of a measure. Needs the stage of the operand's derivative, or of the operand where it is estimated.
 
     Parameters
@@ -100,18 +100,9 @@ class Differentiate(Memory):
     """
 
     def __init__(self, subsystem: Joined, operand: Measure, *, name: str | None = None) -> None:
-        self.operand: Measure = check_measure("Differentiate", operand)
+        self.operand = check_measure("Differentiate", operand)
         self._force_approximation = False
         super().__init__(subsystem, operand.shape, name=name)
-
-    def get_operand_measure(self) -> Measure:
-        """The differentiated measure."""
-        return self.operand
-
-    def set_operand_measure(self, operand: Measure) -> None:
-        """Differentiate another measure of the same size: a topological change."""
-        kept, self.operand = self.operand, self._replaced("the operand", operand)
-        self._accept(lambda: setattr(self, "operand", kept))
 
     def set_force_use_approximation(self, must_approximate: bool) -> None:
         """Estimate even where the operand has a derivative: a topological change. For trying out."""
@@ -128,9 +119,6 @@ class Differentiate(Memory):
 
     # ------------------------------------------------------------------------------------------ for the base class
 
-    def operands(self) -> tuple[Measure, ...]:
-        return (self.operand,)
-
     def _calc(self, state: State, deriv_order: int) -> Any:
         if not self.is_using_approximation():
             return self.operand.get_value(state, deriv_order + 1)
@@ -144,9 +132,6 @@ class Differentiate(Memory):
 
     def takes_part(self) -> bool:
         return self.is_using_approximation()
-
-    def looks_at(self) -> Measure:
-        return self.operand
 
     def _first(self, state: State) -> Sample:
         return state.time, np.array(self.operand.get_value(state)), np.zeros(self._shape), False

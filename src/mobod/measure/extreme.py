@@ -19,7 +19,7 @@ from ..state.state import State
 from ..value.checks import instance
 from ..value.stage import Stage
 from .base import Joined, Measure, NotCompiled, check_measure, fewest
-from .memory import Memory
+from .memory import OfOperand
 from .program import Program
 from .routines import by_address, result
 
@@ -78,7 +78,7 @@ def remember(model: Any, i: int, out: int) -> None:
 operation, keep = by_address(operate), by_address(remember)
 
 
-class Extreme(Memory):
+class Extreme(OfOperand):
     """The extreme value of a measure since a run began, and when it was there. Needs the operand's stage.
 
     Parameters
@@ -130,7 +130,7 @@ class Extreme(Memory):
         *,
         name: str | None = None,
     ) -> None:
-        self.operand: Measure = check_measure(type(self).__name__, operand)
+        self.operand = check_measure(type(self).__name__, operand)
         self.operation = _operation(operation)
         super().__init__(subsystem, operand.shape, name=name)
 
@@ -142,15 +142,6 @@ class Extreme(Memory):
         """Change which value counts as extreme: a topological change."""
         self.operation = _operation(operation)
         self.invalidate_topology()
-
-    def get_operand_measure(self) -> Measure:
-        """The watched measure."""
-        return self.operand
-
-    def set_operand_measure(self, operand: Measure) -> None:
-        """Watch another measure of the same size: a topological change."""
-        kept, self.operand = self.operand, self._replaced("the operand", operand)
-        self._accept(lambda: setattr(self, "operand", kept))
 
     def get_time_of_extreme_value(self, state: State) -> Any:
         """The time at which the extreme was first there: this state's time where it is there now.
@@ -190,12 +181,6 @@ class Extreme(Memory):
         self._set_memory(state, (self._valued(value, "the value"), np.full(self._shape, state.time)))
 
     # ------------------------------------------------------------------------------------------ for the base class
-
-    def operands(self) -> tuple[Measure, ...]:
-        return (self.operand,)
-
-    def looks_at(self) -> Measure:
-        return self.operand
 
     def takes_part(self) -> bool:
         return True

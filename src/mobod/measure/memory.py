@@ -159,3 +159,24 @@ class Memory(Measure):
             undo()
             raise
         self.invalidate_topology()
+
+
+class OfOperand(Memory):
+    """One that remembers something of its operand, which can be replaced."""
+
+    operand: Measure
+
+    def get_operand_measure(self) -> Measure:
+        """The measure that it looks at."""
+        return self.operand
+
+    def set_operand_measure(self, operand: Measure) -> None:
+        """Look at another measure of the same size: a topological change."""
+        kept, self.operand = self.operand, self._replaced("the operand", operand)
+        self._accept(lambda: setattr(self, "operand", kept))
+
+    def operands(self) -> tuple[Measure, ...]:
+        return (self.operand,)
+
+    def looks_at(self) -> Measure:
+        return self.operand

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..algebra import rotation
 from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
 from ..compiling import generic
-from ..value import Rotation
+from ._about_z import AboutZ
 from ._named import coordinate, speed
-from .base import Facts, MobilizedBody
+from .base import Facts
 from .routines import BY_ADDRESS, by_address
 
 
@@ -34,7 +32,7 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 kinematics = by_address(transform, hinge, num_q=2, num_u=2)
 
 
-class Cylinder(MobilizedBody):
+class Cylinder(AboutZ):
     """Turn about the z axis that F and M share, and slide along it: an angle and a length.
 
     Examples
@@ -53,17 +51,11 @@ class Cylinder(MobilizedBody):
 
     facts = Facts(BY_ADDRESS, num_q=2, num_u=2, transform=transform, hinge=hinge, kinematics=kinematics)
 
-    get_default_angle, set_default_angle, get_angle, set_angle = coordinate("angle", 0, "the angle about z", "angle")
     get_default_length, set_default_length, get_length, set_length = coordinate(
         "length", 1, "how far M's origin is along z", "length"
     )
     get_angular_rate, set_angular_rate = speed("angular_rate", 0, "the angular speed", "angle/time")
     get_length_rate, set_length_rate = speed("length_rate", 1, "the sliding speed", "length/time")
-
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
-        # the angle that maximizes the trace of R^T Rz(q)
-        M = np.asarray(R)
-        q[0] = np.arctan2(M[1, 0] - M[0, 1], M[0, 0] + M[1, 1])
 
     def _fit_translation(self, p: Array, q: Array) -> None:
         q[1] = p[2]

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from ..algebra.arrays import Array
 from ..algebra.scalar import one, sincos, zero
 from ..compiling import generic
-from ..value import Rotation
-from ._named import coordinate, speed
-from .base import Facts, MobilizedBody
+from ._about_z import AboutZ
+from ._named import speed
+from .base import Facts
 
 KIND = 1
 
@@ -37,7 +34,7 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
     return (((o, o, i), (o, o, o)),)
 
 
-class Pin(MobilizedBody):
+class Pin(AboutZ):
     """Turn about the z axis that F and M share: one angle, one angular speed.
 
     Examples
@@ -56,10 +53,4 @@ class Pin(MobilizedBody):
 
     facts = Facts(KIND, num_q=1, num_u=1, transform=transform, hinge=hinge)
 
-    get_default_angle, set_default_angle, get_angle, set_angle = coordinate("angle", 0, "the angle about z", "angle")
     get_rate, set_rate = speed("rate", 0, "the angular speed", "angle/time")
-
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
-        # the angle that maximizes the trace of R^T Rz(q)
-        M = np.asarray(R)
-        q[0] = np.arctan2(M[1, 0] - M[0, 1], M[0, 0] + M[1, 1])

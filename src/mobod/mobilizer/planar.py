@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from ..algebra import rotation
 from ..algebra.arrays import Array
 from ..algebra.scalar import one, zero
 from ..compiling import generic
-from ..value import Rotation
-from ._named import coordinate, coordinates, speed, speeds
-from .base import Facts, MobilizedBody
+from ._about_z import AboutZ
+from ._named import coordinates, speed, speeds
+from .base import Facts
 from .routines import BY_ADDRESS, by_address
 
 
@@ -33,7 +31,7 @@ def hinge(q: Any) -> Any:  # columns of H_FM, expressed in F
 kinematics = by_address(transform, hinge, num_q=3, num_u=3)
 
 
-class Planar(MobilizedBody):
+class Planar(AboutZ):
     """Move in the x-y plane of F: the angle about z, then x and y.
 
     Examples
@@ -52,16 +50,11 @@ class Planar(MobilizedBody):
 
     facts = Facts(BY_ADDRESS, num_q=3, num_u=3, transform=transform, hinge=hinge, kinematics=kinematics)
 
-    get_default_angle, set_default_angle, get_angle, set_angle = coordinate("angle", 0, "the angle about z", "angle")
     get_default_translation, set_default_translation, get_translation, set_translation = coordinates(
         "translation", 1, 2, "the translation along x and y of F", "length"
     )
     get_angular_rate, set_angular_rate = speed("angular_rate", 0, "the angle's rate", "angle/time")
     get_velocity, set_velocity = speeds("velocity", 1, 2, "the translation's rate", "length/time", "velocity")
-
-    def _fit_rotation(self, R: Rotation, q: Array) -> None:
-        M = np.asarray(R)
-        q[0] = np.arctan2(M[1, 0] - M[0, 1], M[0, 0] + M[1, 1])
 
     def _fit_translation(self, p: Array, q: Array) -> None:
         q[1:] = p[:2]

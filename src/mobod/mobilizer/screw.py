@@ -17,8 +17,9 @@ from ..algebra.scalar import one, zero
 from ..body import Body
 from ..compiling import generic
 from ..state import parameters
-from ..value import Rotation, Transform
+from ..value import Transform
 from ..value.checks import finite
+from ._about_z import AboutZ
 from ._named import coordinate, speed
 from .base import Direction, Facts, MobilizedBody
 from .routines import BY_ADDRESS, by_address
@@ -42,7 +43,7 @@ def hinge(q: Any, p: Any) -> Any:  # columns of H_FM, expressed in F
 kinematics = by_address(transform, hinge, num_q=1, num_u=1, num_parameters=1)
 
 
-class Screw(MobilizedBody):
+class Screw(AboutZ):
     """Turn about the z axis that F and M share, and advance along it by *pitch* for each radian.
 
     Parameters
@@ -106,11 +107,6 @@ class Screw(MobilizedBody):
         "angle", 0, "the angle, and with it the advance", "angle"
     )
     get_rate, set_rate = speed("rate", 0, "the angular speed", "angle/time")
-
-    def _fit_rotation(self, R: Rotation, q: Array, parameters: Array) -> None:
-        # the angle that maximizes the trace of R^T Rz(q)
-        M = np.asarray(R)
-        q[0] = np.arctan2(M[1, 0] - M[0, 1], M[0, 0] + M[1, 1])
 
     def _fit_translation(self, p: Array, q: Array, parameters: Array) -> None:
         with np.errstate(all="ignore"):

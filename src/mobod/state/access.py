@@ -15,10 +15,6 @@ from .resources import NEVER, index_in, named, own_copy
 
 if TYPE_CHECKING:
     from .state import State
-    from .subsystem import Subsystem
-
-    #: An entry or a variable of this subsystem by its index, or of any by subsystem and index.
-    Reference = int | tuple[Subsystem, int]
 
 
 SAME: Any = object()

@@ -12,10 +12,6 @@ from .resources import index_in
 
 if TYPE_CHECKING:
     from .state import State
-    from .subsystem import Subsystem
-
-    #: An entry or a variable of this subsystem by its index, or of any by subsystem and index.
-    Reference = int | tuple[Subsystem, int]
 
 
 class SlotAccess(VariableAccess):

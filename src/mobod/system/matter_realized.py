@@ -13,7 +13,7 @@ from ..tree.prescribed_mobilities import SOLVED
 from ..value.stage import Stage
 from .matter_bodies import HasBodies
 
-_POSITIONS, _KINEMATICS, _COMPOSITE = validity.POSITIONS, validity.KINEMATICS, validity.COMPOSITE
+_KINEMATICS = validity.KINEMATICS
 
 
 class Realized(HasBodies):

@@ -9,7 +9,6 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..motion.protocol import SET_Q, SET_U
-from ..state import validity
 from ..tree import prescribe, prescribed_mobilities, rates
 from ..value.level import Level, Method
 
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 
     from ..motion import Custom
     from ..state.state import State
-    from .realization import Realizing
     from .topology import HasTopology
 
 #: How far from 1 the length of a quaternion that a user's motion prescribes may be; its rates belong to one of length 1.
@@ -127,12 +125,3 @@ def _n_inv_times(motion: Custom, state: State, part: Array) -> Array:
     v[motion.mobod.q_slice(state)] = part
     rates.multiply_by_n_inv(state.block, False, v, u)
     return u[motion.mobod.u_slice(state)]
-
-
-def prescribe_state(system: Realizing, state: State) -> None:
-    """Prescribe q, then u, of a state at TIME whose q, u or time have changed; afterwards only positions are valid."""
-    set_q(system, state)
-    state.invalidate_q()
-    system.compute(state, validity.POSITIONS)
-    set_u(system, state)
-    state.invalidate_u()

@@ -231,26 +231,22 @@ class Viewer(Page):
             initial_value=one.show(self._state),
             disabled=not one.is_free,
         )
-
-        def moved(event: Any) -> None:
-            if event.client_id is not None:  # by somebody, and not by the page itself
-                wanted = float(event.target.value)
-                self._told.pop(id(slider), None)
-                self._guarded(self._slide, one, wanted)
-
-        slider.on_update(moved)
-        return slider
+        return self._let_slide(slider, self._slide, one)
 
     def _add_parameter(self, one: ParameterSlider) -> Any:
         slider = self._server.gui.add_slider(
             one.label(self._units), min=one.low, max=one.high, step=one.step, initial_value=one.shown(self._state)
         )
+        return self._let_slide(slider, self._set_parameter, one)
+
+    def _let_slide(self, slider: Any, take: Callable[..., Any], one: Any) -> Any:
+        """Let a slider change the state by *take*, which gets *one* and the value."""
 
         def moved(event: Any) -> None:
-            if event.client_id is not None:
+            if event.client_id is not None:  # by somebody, and not by the page itself
                 wanted = float(event.target.value)
                 self._told.pop(id(slider), None)  # it shows what the state has then, also where that was refused
-                self._guarded(self._set_parameter, one, wanted)
+                self._guarded(take, one, wanted)
 
         slider.on_update(moved)
         return slider

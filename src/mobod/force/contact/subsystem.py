@@ -30,26 +30,18 @@ if TYPE_CHECKING:
     from ...state.state import State
     from ...value.annotations import MultibodySystem
 
-#: A row of `get_contacts`.
-CONTACT = np.dtype(
-    [
-        *((name, np.int64) for name in ("surface1", "surface2", "body1", "body2", "id")),
-        *((name, np.float64, (3,)) for name in ("point", "normal")),
-        *((name, np.float64) for name in ("depth", "depth_rate")),
-        *((name, np.float64, (3,)) for name in ("slip", "force", "moment")),
-        *((name, np.float64) for name in ("potential_energy", "power_dissipation")),
-    ]
-)
-#: A row of `get_contact_points`.
-CONTACT_POINT = np.dtype(
-    [
-        *((name, np.int64) for name in ("surface1", "surface2", "body1", "body2", "id", "feature")),
-        *((name, np.float64, (3,)) for name in ("point", "normal")),
-        *((name, np.float64) for name in ("depth", "depth_rate")),
-        *((name, np.float64, (3,)) for name in ("slip", "force")),
-        *((name, np.float64) for name in ("potential_energy", "power_dissipation")),
-    ]
-)
+
+def _row(numbers: tuple[str, ...], vectors: tuple[str, ...]) -> np.dtype[Any]:
+    """The type of a row with these numbers and vectors besides those of every contact."""
+    fields: list[Any] = [(name, np.int64) for name in ("surface1", "surface2", "body1", "body2", "id", *numbers)]
+    fields += [(name, np.float64, (3,)) for name in ("point", "normal")]
+    fields += [(name, np.float64) for name in ("depth", "depth_rate")]
+    fields += [(name, np.float64, (3,)) for name in ("slip", "force", *vectors)]
+    return np.dtype([*fields, *((name, np.float64) for name in ("potential_energy", "power_dissipation"))])
+
+
+#: A row of `get_contacts`, and of `get_contact_points`.
+CONTACT, CONTACT_POINT = _row((), ("moment",)), _row(("feature",), ())
 
 
 class CompliantContactSubsystem(GeneralForceSubsystem, ForcePlate):

@@ -13,7 +13,7 @@ import numpy as np
 from ...algebra.arrays import Array, ArrayLike
 from ...algebra.scalar import load, one, zero
 from ...compiling import generic
-from ...function.base import UNLIMITED, FunctionKind
+from ...function.base import FunctionKind
 from ...function.routines import of_arguments
 
 
@@ -48,10 +48,6 @@ class PolynomialEquality(FunctionKind):
     def get_argument_size(self) -> int:
         """Two."""
         return 2
-
-    def get_max_derivative_order(self) -> int:
-        """Without limit."""
-        return UNLIMITED
 
     def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
         if 0 in components:

@@ -140,10 +140,7 @@ class Builder(Building):
         try:
             mobod, places = kind_of(joint).make(joint, site)
         except (ModelError, ValueError) as error:
-            message = str(error)
-            raise ModelError(
-                message if message.startswith(joint.path) else f"{joint.where}: {joint.tag} {joint.name!r}: {message}"
-            ) from None
+            joint.refuse_for(error)
         mobod.joint_name = joint.name
         for one, (whose, which) in zip(own, places, strict=True):
             one.mobod, one.which = whose, which

@@ -367,10 +367,7 @@ def add_muscle(build: Building, item: Item, name: str) -> None:
     try:
         build.model.muscles[name] = made = make(build, item, build.model.forces, path, options)
     except (ModelError, ValueError, TypeError) as error:
-        message = str(error)
-        raise ModelError(
-            message if message.startswith(item.path) else f"{item.where}: {item.tag} {item.name!r}: {message}"
-        ) from None
+        item.refuse_for(error)
     low = item.number("min_control", made.get_default_minimum_activation())
     build.model.data.setdefault("control ranges", {})[name] = low, item.number("max_control", 1.0)
     for tag in ("optimal_force", "default_fiber_length", "default_activation"):
