@@ -63,7 +63,7 @@ def take(
         set_y(model, control[rk.TIME], work[rk.Y])
         evaluate(model, counts)
         n = counts[rk.WATCHES]
-        look(model, n, False)
+        look(model, n, False, False)
         if is_near_event(model, model.witness_integers, n, model.witness_numbers, work, 0):
             status = rk.SUSPECT
     if status != rk.REACHED:  # where it begins is where it ends

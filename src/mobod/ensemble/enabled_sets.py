@@ -74,7 +74,7 @@ class EnabledSets:
     def begin(self, i: int, state: State) -> None:
         """State *i*, which is at *state*, is about to go on in a lane."""
         if state.slides and self._lanes.contacts is not None:
-            self._lanes.contacts.begin_in_lane(state)
+            self._lanes.contacts.keep_least_slips(state)
             self._ensemble._memory[i] = memory_of(state.record)
 
     def takes_back(self, state: State, overrides: Overrides | None, is_sound: bool) -> bool:

@@ -16,8 +16,8 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..errors import ModelError
-from ..event.agenda import Agenda, Call
-from ..event.watched import Found, Watched, found_of
+from ..event.agenda import Agenda
+from ..event.watched import Found, found_of
 from ..integrator import Integrator
 from ..simulation.accumulation import Accumulation
 from ..simulation.event_log import Account, EventLog
@@ -88,8 +88,6 @@ class LaneEvents:
         self._accumulations: dict[int, Accumulation] = {}
         #: When contacts of states closed or opened.
         self._times_of_contacts: dict[int, list[float]] = {}
-        #: The calls of reporters, and of handlers, for witnesses that change sign at once.
-        self._calls: dict[tuple[Watched, ...], tuple[list[Call], list[Call]]] = {}
         #: Whether what handlers leave is to be brought to a manifold, whatever is enabled.
         self._projects = bool(ensemble._template.tree.fields["has_quaternion"].any())
         #: Users' parts, and what is lent them, are for one thread at a time.
@@ -223,10 +221,7 @@ class LaneEvents:
             if known is None:
                 known = self._accumulations[i] = Accumulation()
             known.refuse(found)
-            key = tuple(found.which)
-            if key not in self._calls:
-                self._calls[key] = agenda.calls_for(found.which, True), agenda.calls_for(found.which, False)
-            reports, calls = self._calls[key]
+            reports, calls = agenda.calls_for(found.which)
             if reports:
                 show(state, reports)
                 log.add_found(found, True)

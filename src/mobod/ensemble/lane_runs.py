@@ -27,13 +27,12 @@ from ..state.fields import Record
 from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
-from ..stepping.witnesses import CLOSED, GAP, SEEN, SLIPS, WIDTH, WINDOW, WITH_RATES
+from ..stepping.witnesses import SEEN, WIDTH, WINDOW, WITH_RATES
 from ..system.projection import share_weights
 from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.realize import advance
-from ..unilateral.closed_contact import FrictionLeft, NormalForce, SlipLeft
 from ..unilateral.contact_events import ContactEvents
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
@@ -52,9 +51,6 @@ METHODS = {
     Verlet.kernel: layout.VERLET,
     TimeStepping.kernel: layout.CONTACT,
 }
-
-#: How runs begin by the witnesses of contacts, those of gaps aside.
-_NEAR: dict[Any, int] = {NormalForce: CLOSED, FrictionLeft: CLOSED, SlipLeft: SLIPS}
 
 
 class Reason(NamedTuple):
@@ -159,7 +155,7 @@ def watched_events(state: State, contacts: ContactEvents | None) -> list[Watched
     triggered = [of_triggered(one) for one in owners if isinstance(one, Triggered)]
     found = [one for one in triggered if one.info.rising or one.info.falling]
     if contacts is not None:
-        found += contacts.watched_in_lanes(state)
+        found += contacts.watched(state, in_lanes=True)
     return found
 
 
@@ -326,8 +322,7 @@ class LaneRuns:
         self._callback = lending.watching(called)
         address = self._callback.address(**in_lanes) if any(alone) else 0
         differs = [1 if python else WITH_RATES * (one.rate is None) for one, python in zip(called, alone, strict=True)]
-        near = [0 if one.owner is not self.contacts else _NEAR.get(type(one.witness), GAP) for one in called]
-        rows = zip(called, alone, differs, near, strict=True)
+        rows = zip(called, alone, differs, [one.near for one in called], strict=True)
         integers, numbers = pack(rows, instance, count, 0, address, **in_lanes)
         pools = np.array(integers, np.int64), np.array(numbers, np.float64).reshape(-1, 1)
         return pools[0][: WIDTH * count], pools

@@ -9,7 +9,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..compiling import Kernel, among_many
 from ..event.scheduled import Scheduled
-from ..event.watched import Watched
+from ..event.watched import GAP, Watched
 from ..force.contact.element import STEPPED
 from ..integrator import Integrator
 from ..integrator.watch import Watch
@@ -156,6 +156,8 @@ class StateWorker:
         watched = watched_events(state, contact_events(system, made))
         if not watched:
             return None
+        for one in watched:  # a run that may begin at an event begins alone
+            one.near = one.near or GAP
         watch = Watch(made, watched, system.get_default_time_scale())
         self.choices[rk.WATCHES] = watch.enter_loop(False)
         return watch

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
 
 _NEVER = float("inf")
+#: So many sets of witnesses that change sign at once are remembered, with whom they call.
+_MOST_CALLS = 1000
 #: A call for an event: its owner, and the function of the state.
 Call = tuple[Any, Callable[["State"], Any]]
 
@@ -52,11 +54,16 @@ class Agenda:
         def overriding(hook: str) -> list[Any]:
             return [one for one in system.subsystems if getattr(type(one), hook) is not getattr(base, hook)]
 
+        #: The calls for witnesses that change sign at once.
+        self._calls: dict[tuple[Watched, ...], tuple[list[Call], list[Call]]] = {}
         #: What watches contacts, where they run by events: the time stepper sets it.
         self.contacts: Any = None
         self._with_events = overriding("calc_time_of_next_scheduled_event")
         self._with_reports = overriding("calc_time_of_next_scheduled_report")
         self._handling, self._reporting = overriding("handle_events"), overriding("report_events")
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_calls": {}}
 
     @property
     def is_empty(self) -> bool:
@@ -102,17 +109,19 @@ class Agenda:
 
     def next_event(self, state: State, include_now: bool) -> tuple[float, list[Call]]:
         """The time of the next scheduled events, and the calls that handle them."""
+        if not (self._handlers or self._with_events):
+            return _NEVER, []
         return self._next(state, include_now, self._handlers, self._with_events, False)
 
     def next_report(self, state: State, include_now: bool) -> tuple[float, list[Call]]:
         """The time of the next scheduled reports, and the calls that make them."""
+        if not (self._reporters or self._with_reports):
+            return _NEVER, []
         return self._next(state, include_now, self._reporters, self._with_reports, True)
 
     def _next(
         self, state: State, include_now: bool, scheduled: list[Any], subsystems: list[Any], reports: bool
     ) -> tuple[float, list[Call]]:
-        if not (scheduled or subsystems):
-            return np.inf, []
         now, first, chosen = state.time, _NEVER, []
         for one in scheduled:
             time = one.get_next_event_time(state, include_now)
@@ -177,8 +186,16 @@ class Agenda:
             for (stage, i), info in zip(places, infos, strict=True)
         ]
 
-    def calls_for(self, which: list[Watched], reports: bool) -> list[Call]:
-        """The calls for witnesses that have changed sign: reporters, or handlers; a subsystem once for all of its own."""
+    def calls_for(self, which: list[Watched]) -> tuple[list[Call], list[Call]]:
+        """The calls for witnesses that have changed sign, of reporters and of handlers; a subsystem once for all of its own."""
+        key = tuple(which)
+        if key not in self._calls:
+            if len(self._calls) == _MOST_CALLS:
+                self._calls.clear()
+            self._calls[key] = self._find_calls(which, True), self._find_calls(which, False)
+        return self._calls[key]
+
+    def _find_calls(self, which: list[Watched], reports: bool) -> list[Call]:
         calls: list[Call] = []
         ids: dict[int, list[int]] = {}
         wanted = EventReporter if reports else EventHandler

@@ -16,6 +16,10 @@ from .triggered import Triggered
 from .when import When
 from .witness import Witness
 
+#: How intervals begin by the witnesses of contacts, see `Watched.near`: those of gaps; of forces that keep contacts closed; and
+#: of slip.
+GAP, CLOSED, SLIPS = 1, 2, 3
+
 
 @dataclass(eq=False)
 class Watched:
@@ -44,6 +48,9 @@ class Watched:
     bound: Callable[[Any], tuple[float, float]] | None = None
     #: Of a triggered owner what this was made of: see `settings_of`.
     settings: tuple[Any, ...] = ()
+    #: What it is of a contact, or 0: a GAP that begins overrun, as an event is found, is watched from there; and a force of
+    #: what is CLOSED that begins a little below zero, and may hold, from twice that. `stepping.witnesses` raises them.
+    near: int = 0
     #: The window of time in which its events are found, as it was set last.
     window: float = 0.0
 

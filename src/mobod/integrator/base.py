@@ -642,8 +642,15 @@ class Integrator(Sealed):
 
     def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """`advance` once."""
-        call = self._call_as_chosen if self.held is None else self._call  # others may have used the rows of held forces
-        return call(type(self).kernel, *self.arguments(), times, results, energies)
+        kernel = type(self).kernel
+        if self.held is not None:  # others may have used its rows
+            return self._call(kernel, *self.arguments(), times, results, energies)
+        if not self._goes_plain:
+            return self._call_as_chosen(kernel, *self.arguments(), times, results, energies)
+        state = self._state
+        state.valid, given = 0, (state.block, *self.arguments(), times, results, energies)
+        status: int = (kernel.code or kernel.code_for(*given))(*given)
+        return status
 
     def step_and_report(self, step: Callable[[float], int], times: Array, results: Array, energies: Array) -> int:
         """`try_step` of a method whose steps Python takes: ``step(report)`` takes one, DONE where that went well."""
@@ -725,7 +732,7 @@ class Integrator(Sealed):
 
     def share_witnesses(self, integers: npt.NDArray[np.int64], numbers: Array) -> None:
         """Give the state's record the pools of witnesses."""
-        record = self.get_state().record
+        record = self._state.record
         if record.witness_integers is not integers:
             record.share("witness_integers", integers)
         if record.witness_numbers is not numbers:
@@ -733,25 +740,22 @@ class Integrator(Sealed):
 
     def search_events(self, looks: int, needs_rates: bool, watched: Any, seen: Any, end: float) -> int:
         """Search the last step for events up to *end*: see `stepping.event_search`."""
-        state, find, asked = self.get_state(), type(self).find, (looks, needs_rates, watched, seen, end)
+        state, find = self._state, type(self).find
         if looks != 0:  # which knows the method
             own = self.work, self.work, self.control, self.counts
-            status, _ = with_refusals_apart(find, state.block, *asked, *own)
+            status, _ = with_refusals_apart(find, state.block, looks, needs_rates, watched, seen, end, *own)
         elif self._goes_plain:
             state.valid = 0
-            given = state.block, *asked, *self.arguments()
+            given = state.block, looks, needs_rates, watched, seen, end, *self.arguments()
             status = (find.code or find.code_for(*given))(*given)
-            if status == event_search.FOUND and self._is_realized_at(self.control.item(rk.EVENT)):
-                state.valid, state.stage_number = EVERYTHING, _ACCELERATION
-                return status
+            if status == event_search.FOUND and state.resources is None and self.counts.item(rk.WANTED) == EVERYTHING:
+                if self.control.item(rk.AT) == self.control.item(rk.EVENT):  # the record is left there, with all results
+                    state.valid, state.stage_number = EVERYTHING, _ACCELERATION
+                    return status
         else:
-            status = self._call_as_chosen(find, *asked, *self.arguments())
+            status = self._call_as_chosen(find, looks, needs_rates, watched, seen, end, *self.arguments())
         state.invalidate_q()
         return status
-
-    def _is_realized_at(self, event: float) -> bool:
-        """True if a search has left the record at an *event*, with all results."""
-        return self.control.item(rk.AT) == event and self.counts.item(rk.WANTED) == EVERYTHING and self._state.resources is None
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""

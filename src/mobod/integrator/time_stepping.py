@@ -41,6 +41,7 @@ from ..unilateral.problem import (
     moves_something,
     rows_of_constraint,
     rows_of_surfaces,
+    select,
     space_for,
 )
 from ..unilateral.stepped import Stepped, space as names
@@ -509,26 +510,3 @@ class TimeStepping(Integrator):
             return
         part = (time - previous) / (last - previous)
         self.get_state().y_values[:] = (1.0 - part) * self.work[rk.Y_PREVIOUS] + part * self.work[rk.Y]
-
-
-def select(rows: ContactRows, which: Any) -> ContactRows:
-    """Some of the rows."""
-    kept = np.flatnonzero(which)
-    if len(kept) == len(rows.gaps):
-        return rows
-    sizes = np.diff(rows.starts)[kept]
-    places = [np.arange(rows.starts[k], rows.starts[k + 1]) for k in kept]
-    J = rows.J[np.concatenate(places)] if places else rows.J[:0]
-    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    return ContactRows(
-        rows.gaps[kept],
-        J,
-        starts,
-        rows.friction[kept],
-        rows.restitution[kept],
-        rows.capture_speed[kept],
-        [rows.names[k] for k in kept],
-        rows.compliances()[kept],
-        rows.targets()[kept],
-        rows.drifts()[kept],
-    )

@@ -37,6 +37,7 @@ from ..stepping.witnesses import (
     SHIFT,
     WIDTH,
     WINDOW,
+    raise_of,
 )
 from ..value.stage import Stage
 
@@ -143,9 +144,9 @@ class Watch:
         by_python = [not self._is_packed or one.witness is None for one in self.watched]
         self._all_packed = not any(by_python)
         far = watching.WITH_RATES if self._needs_rates else watching.WITH_SPEEDS
-        differs = [far * (alone and one.rate is None) for alone, one in zip(by_python, self.watched, strict=True)]
+        differs = [far * (one.rate is None) for one in self.watched]
         address = self._callback.address() if self._is_packed and any(by_python) else 0
-        rows = zip(self.watched, by_python, differs, [True] * count, strict=True)
+        rows = zip(self.watched, by_python, differs, [one.near for one in self.watched], strict=True)
         integers, numbers = pack(rows, state, count, SEEN * count, address)
         windows = [one.window for one in self.watched]
         packed = integers, numbers, windows
@@ -223,7 +224,12 @@ class Watch:
         state = self._integrator.get_state()
         self.time = self._end = state.time
         if not self._begin_by_kernel(state):
+            self._seen[:, SHIFT] = 0.0
             values = self._look(state)
+            for k, one in enumerate(self.watched):
+                if one.near:
+                    self._seen[k, SHIFT] = shift = raise_of(one.near, values[k])
+                    values[k] += shift
             slopes = [np.nan if rate is None else rate(state) for rate in self._rates]
             self._low[:] = list(zip(values, slopes, strict=True))
         if self._has_knots:
@@ -234,7 +240,7 @@ class Watch:
         if self._has_knots or not self._all_packed:
             return False
         self._integrator.share_witnesses(self._integers, self._numbers)
-        given = state.block, len(self.watched), False
+        given = state.block, len(self.watched), True, False
         (watching.look.code or watching.look.code_for(*given))(*given)
         self._low[:] = self._now
         return all(map(math.isfinite, self._low[:, 0].tolist()))
@@ -282,7 +288,8 @@ class Watch:
             self._integrator.arrive_at_end()
             self._keep_end()
             return
-        raise_kept()
+        if not self._all_packed:
+            raise_kept()
         self._take_seen()
         self._in_loop = False
 
@@ -325,6 +332,8 @@ class Watch:
                 values[k] = value = one_number(repr(one.name), value)  # of a user's own get_value
             if not -np.inf < value < np.inf:
                 raise ModelError(f"the witness of {one.name!r} is {value} at time {state.time:.9g}; it has to be finite")
+            if one.near:
+                values[k] = value + float(self._seen[k, SHIFT])
         return values
 
     def _look_at(self, time: float) -> list[float]:
@@ -385,7 +394,8 @@ class Watch:
             looks = self._looking.address()
         for is_again in (False, True):
             status = integrator.search_events(looks, self._needs_rates, self._table, self._numbers, end)
-            raise_kept()
+            if looks or not self._all_packed:
+                raise_kept()
             if status != event_search.LOST:
                 break
             time = float(control[rk.AT])

@@ -865,8 +865,9 @@ class TimeStepper(Sealed):
         if known is None:
             known = self._accumulation = Accumulation()
         known.refuse(found)
+        reports, calls = agenda.calls_for(found.which)
         if self._announced_at != found.high:
-            if reports := agenda.calls_for(found.which, True):
+            if reports:
                 self._report(reports)
                 self._log.add_found(found, True)
             if self._announces(found.high):
@@ -874,9 +875,11 @@ class TimeStepper(Sealed):
             self._announced_at = found.high
         known.add(found)
         self._found = None
+        if agenda.contacts is not None and agenda.contacts.still_hold(state, found):
+            self._hold_on()
+            return None
         for handler in agenda.impacts:
-            handler.resolved = self._integrator.flight_resolution(self._integrator.get_state().q_values)
-        calls = agenda.calls_for(found.which, False)
+            handler.resolved = self._integrator.flight_resolution(state.q_values)
         if not calls:
             self._log.add_found(found, False)
         try:
@@ -888,6 +891,12 @@ class TimeStepper(Sealed):
         if self._watch is watch and watch.time < found.high:  # nothing has changed
             watch.resume()
         return status
+
+    def _hold_on(self) -> None:
+        """Multipliers of redundant rows have left the law, and other forces hold the same: Python is asked from here on."""
+        self._reach = max(self._now - self.began, 0.5 * self._reach)
+        self._integrator.restart(self._reach if self._reach > 0.0 else np.inf)
+        self._begin_interval()
 
     def _advanced(self) -> StepStatus | None:
         """A step has ended, in a system that has events for that."""

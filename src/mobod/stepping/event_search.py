@@ -29,20 +29,19 @@ from .witnesses import (
     DIFFERENCE,
     DIFFERS,
     FALLING,
-    FIRST_INTEGER,
-    FIRST_NUMBER,
     HERE,
     NOW,
     RATE_HERE,
     RATE_LOW,
     RATE_NOW,
     RISING,
-    ROUTINE,
     SEEN,
+    SHIFT,
     WIDTH,
     WINDOW,
     WITH_RATES,
     WITH_SPEEDS,
+    ask_for_value,
 )
 
 #: Parts of a step in which the slopes of witnesses are looked at, and places in one in which an event is narrowed down.
@@ -291,11 +290,8 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
             with_rates = needs_rates or h != 0.0
             go(model, crew.run, time, with_rates)
             for w in range(n):
-                where = watched[WIDTH * w + FIRST_NUMBER]
-                if where == AT_END and h == 0.0:  # of what Python computes, which is told how far the record is realized
-                    where = AS_NEEDED
-                call_routine(watched[WIDTH * w + ROUTINE], model, watched[WIDTH * w + FIRST_INTEGER], where)
-                seen[SEEN * w + HERE, 0] = load(model.witness_values, 0, 0)
+                value = ask_for_value(model, watched, w, AS_NEEDED if h == 0.0 else AT_END)
+                seen[SEEN * w + HERE, 0] = value + seen[SEEN * w + SHIFT, 0]
                 seen[SEEN * w + RATE_HERE, 0] = load(model.witness_values, 0, 1)
                 differs = differs or watched[WIDTH * w + DIFFERS] != 0
             if differs and h != 0.0 and time + h != time:
@@ -303,8 +299,8 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
                 go(model, crew.run, time + h, needs_rates)
                 for w in range(n):
                     if watched[WIDTH * w + DIFFERS] != 0:
-                        call_routine(watched[WIDTH * w + ROUTINE], model, watched[WIDTH * w + FIRST_INTEGER], where)
-                        seen[SEEN * w + RATE_HERE, 0] = (load(model.witness_values, 0, 0) - seen[SEEN * w + HERE, 0]) / h
+                        after = ask_for_value(model, watched, w, where) + seen[SEEN * w + SHIFT, 0]
+                        seen[SEEN * w + RATE_HERE, 0] = (after - seen[SEEN * w + HERE, 0]) / h
         for w in range(n):
             sound = sound and abs(seen[SEEN * w + HERE, 0]) < 1e300
         return sound

@@ -55,7 +55,7 @@ def take_samples(model: Any, run: Any) -> int:
     counts[rk.EVALUATIONS] += 1
     if evaluate_rest(model, counts, KINEMATICS | ARTICULATED) != 0:
         return rk.NOT_FINITE
-    look(model, counts[rk.WATCHES], True)
+    look(model, counts[rk.WATCHES], False, True)
     return rk.REACHED
 
 
@@ -87,7 +87,7 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     control[rk.TIME] = control[rk.PREVIOUS_TIME] = load(model.time, 0, 0)
     control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
     if counts[rk.WATCHES] > 0:  # what has been set here is no event
-        look(model, counts[rk.WATCHES], False)
+        look(model, counts[rk.WATCHES], True, False)
     return rk.REACHED
 
 

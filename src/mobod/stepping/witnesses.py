@@ -21,6 +21,7 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, where, zero
 from ..compiling import compiled, generic
+from ..event.watched import CLOSED, SLIPS
 from .evaluate import evaluate, move, settle_between
 from .interpolation import interpolate
 from .record import PREVIOUS_TIME, TIME, WATCHES, Y, run_of
@@ -31,7 +32,6 @@ from .record import PREVIOUS_TIME, TIME, WATCHES, Y, run_of
 # finds the event, as the witness is a bound
 ROUTINE, FIRST_INTEGER, FIRST_NUMBER, RISING, FALLING, DIFFERS, NEAR, IS_BOUND = range(8)
 WIDTH = 8
-GAP, CLOSED, SLIPS = 1, 2, 3
 #: What a callback is told of the record: it is at a step's end, or elsewhere and realized so far, or as far as witnesses need
 #: it for their values. The two in the middle are what DIFFERS says, too, of a witness whose rate is a difference; of others
 #: that is 0.
@@ -41,12 +41,11 @@ DIFFERENCE = 1e-4
 # rows of what has been seen, so many a witness: values and rates at the beginning of the last step, and at its end, or that of
 # the part of it that is searched; 1 or -1 where it has risen or fallen at the event; values at both ends of what is searched,
 # and the rate at its beginning, not a number where that is not known; value and rate where it was looked at last; what values
-# are raised by in lanes, where a gap that begins overrun, as an event is found, is watched from there; and the window of time
-# in which an event is found
+# are raised by, see `raise_of`; and the window of time in which an event is found
 BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT, WINDOW = range(12)
 SEEN = 12
 #: Of positions of size 1: what is no more above zero is there, as rounding leaves it; and what a gap is raised to that begins
-#: overrun.
+#: lower, or overrun.
 ROUNDING, LEAST_GAP = 1e-10, 1e-11
 
 
@@ -55,6 +54,25 @@ def ask(model: Any, watched: Any, w: int) -> None:
     """Value and rate of a witness into `witness_values`, of a record that is realized."""
     row = WIDTH * w
     call_routine(watched[row + ROUTINE], model, watched[row + FIRST_INTEGER], watched[row + FIRST_NUMBER])
+
+
+@generic
+def ask_for_value(model: Any, watched: Any, w: int, how_far: int) -> float:
+    """The value of a witness of one state; what Python computes is told *how_far* the record is realized."""
+    at = watched[WIDTH * w + FIRST_NUMBER]
+    call_routine(watched[WIDTH * w + ROUTINE], model, watched[WIDTH * w + FIRST_INTEGER], how_far if at == AT_END else at)
+    value: float = load(model.witness_values, 0, 0)
+    return value
+
+
+@generic
+def raise_of(near: int, value: Any) -> Any:
+    """The number that is added to a contact's witness from where an interval begins, which is there below what it is to be."""
+    if near == SLIPS:
+        return zero(value)
+    if near == CLOSED:
+        return where(value < 0.0, -2.0 * value, zero(value))
+    return where(value < LEAST_GAP, LEAST_GAP - value, zero(value))
 
 
 @generic
@@ -70,17 +88,12 @@ def look_at_all(model: Any, watched: Any, n: int, seen: Any, mark: Any, begins: 
         ask(model, watched, w)
         shift = load(seen, SEEN * w + SHIFT, 0)
         if begins and watched[WIDTH * w + NEAR] != 0 and watched[WIDTH * w + IS_BOUND] == 0:
-            gap = load(model.witness_values, 0, 0)
-            raised = where(gap < LEAST_GAP, LEAST_GAP - gap, zero(gap))
-            if watched[WIDTH * w + NEAR] == SLIPS:
-                raised = zero(gap)
-            elif watched[WIDTH * w + NEAR] == CLOSED:
-                raised = where(gap < 0.0, -2.0 * gap, zero(gap))
+            raised = raise_of(watched[WIDTH * w + NEAR], load(model.witness_values, 0, 0))
             shift = where(mark > 0.0, raised, shift)
             store(seen, SEEN * w + SHIFT, 0, shift)
         for k in range(2):
             new, now, before = load(model.witness_values, 0, k), SEEN * w + NOW + 2 * k, SEEN * w + BEFORE + 2 * k
-            if k == 0:
+            if k == 0 and watched[WIDTH * w + IS_BOUND] == 0:
                 new = new + shift
             old = load(seen, now, 0)
             store(seen, before, 0, where(mark > 0.0, old, load(seen, before, 0)))
@@ -108,17 +121,17 @@ def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> boo
     for w in range(n):
         at, row = SEEN * w, WIDTH * w
         if model.witness_integers[row + DIFFERS] != 0:
-            call_routine(model.witness_integers[row + ROUTINE], model, model.witness_integers[row + FIRST_INTEGER], how_far)
-            change = load(model.witness_numbers, at + NOW, 0) - load(model.witness_values, 0, 0)
+            value = ask_for_value(model, model.witness_integers, w, how_far) + load(model.witness_numbers, at + SHIFT, 0)
+            change = load(model.witness_numbers, at + NOW, 0) - value
             store(model.witness_numbers, at + RATE_NOW, 0, change / before + sound)
     return True
 
 
 @compiled
-def look(block: Any, n: int, again: bool) -> None:
+def look(block: Any, n: int, begins: bool, again: bool) -> None:
     """A step of one state begins at the record: n witnesses as they are there, see `look_at_all`."""
     model = attach(block)
-    look_at_all(model, model.witness_integers, n, model.witness_numbers, 1.0, False, again)
+    look_at_all(model, model.witness_integers, n, model.witness_numbers, 1.0, begins, again)
 
 
 @compiled

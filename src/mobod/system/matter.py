@@ -58,7 +58,7 @@ class SimbodyMatterSubsystem(HasContacts):
         mobilizer_acceleration mobilizer_velocity name_of_contact note num_equations particle
         particles places_of_rows position_errors positions
         rigid_pairs rows_in_use rubber_band_lines singularities
-        state_limited_frictions tasks token unilateral_contacts velocities velocity_errors
+        state_limited_frictions tasks token unilateral_contacts switch_contacts velocities velocity_errors
         """.split()
     )
 

@@ -19,6 +19,9 @@ from ..tree.prescribed_mobilities import SOLVED
 from ..value.checks import by_name, name_among, numbers, one_of
 from .matter_dynamics import TreeDynamics
 
+#: So many sets of constraints are remembered, with their groups.
+_MOST_GROUPS = 64
+
 
 class Constrained(TreeDynamics):
     """The part of `SimbodyMatterSubsystem` that deals with constraints, and with dynamics under them."""
@@ -89,12 +92,30 @@ class Constrained(TreeDynamics):
             self._regroup(state)
         state.invalidate_instance()
 
+    def switch_contacts(self, state: State, enabled: Indices, along: Indices) -> None:
+        """Enable these constraints, and no others, and let contacts slide *along* these rows; MODEL where that is a change.
+
+        Of all constraints, as `constraint_enabled` and `friction_rows` have them: it groups them once.
+        """
+        changed = False
+        for name, new in (("constraint_enabled", enabled), ("friction_rows", along)):
+            if not np.array_equal(state.field(name), new):
+                state.own_copy(name)[:], changed = new, True
+        if changed:
+            self._regroup(state)
+
     def _regroup(self, state: State) -> None:
         """Find the groups of a state in which other constraints are enabled, or other contacts slide."""
-        tree = state.tree
-        fields, _ = grouped(tree.fields, state.field("constraint_enabled"), tree.nb, state.field("friction_rows"))
+        tree, known = state.tree, state.tree.known_groups
+        enabled, along = state.field("constraint_enabled"), state.field("friction_rows")
+        fields = known.get(key := enabled.tobytes() + along.tobytes())
+        if fields is None:
+            if len(known) == _MOST_GROUPS:
+                del known[next(iter(known))]
+            fields = known[key] = grouped(tree.fields, enabled, tree.nb, along)[0]
         for name in GROUPED:
-            state.own_field(name)[:] = fields[name]
+            state.own_copy(name)[:] = fields[name]
+        state.invalidate_instance()
         record = state.record
         for array in (
             record.effect,

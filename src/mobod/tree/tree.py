@@ -85,6 +85,8 @@ class Tree:
         self.addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
         #: What `derivative.analytic` keeps for it.
         self.sweeps: dict[Any, Any] = {}
+        #: The fields of groups for the last sets of constraints that states had enabled, and contacts that slid in them.
+        self.known_groups: dict[bytes, dict[str, npt.NDArray[np.int64]]] = {}
         self._number_coordinates(bodies)
         functions = self._fields_of_functions(bodies, forces, constraints)  # which numbers them, before parts are packed
         mobilizers = self._fields_of_mobilizers(bodies)

@@ -204,10 +204,14 @@ class UnilateralContact(Sealed):
 
     def _slide(self, state: State, direction: Array | None) -> None:
         if direction is not None:
-            _, dynamic, viscous = self.numbers[2:5].tolist()
-            self.matter.let_slide(state, self.normal, (*direction.tolist(), dynamic, viscous, float(self._sign), 0.0))
+            self.matter.let_slide(state, self.normal, self.memory_of_slip(direction))
         elif state.field("friction_rows")[self.normal.index] >= 0:
             self.matter.let_slide(state, self.normal, None)
+
+    def memory_of_slip(self, direction: Array) -> tuple[float, ...]:
+        """The row of `slip_memory` where it slides along a *direction* of length 1."""
+        _, dynamic, viscous = self.numbers[2:5].tolist()
+        return (*direction.tolist(), dynamic, viscous, float(self._sign), 0.0)
 
     # ------------------------------------------------------------------------------------------ errors
 

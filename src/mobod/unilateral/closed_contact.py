@@ -55,6 +55,7 @@ class NormalForce(Witness):
     """
 
     required_stage = Stage.ACCELERATION
+    is_fixed = True
     routine = by_address(look_at_normal_force)
 
     def __init__(self, contact: UnilateralContact) -> None:
@@ -80,11 +81,15 @@ class FrictionLeft(NormalForce):
 
     def __init__(self, contact: UnilateralContact) -> None:
         super().__init__(contact)
-        #: The coefficient may change on the way.
-        self._numbers = block_of([contact.numbers])
+        self._numbers: Any = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_numbers": None}  # addresses are of this process
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:
         integers, numbers = super().pack(state)
+        if self._numbers is None:  # where they are, as they may change on the way
+            self._numbers = block_of([self._contact.numbers])
         return [*integers, self._numbers.ctypes.data], numbers
 
     def calc_value(self, state: State) -> float:

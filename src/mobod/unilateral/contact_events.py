@@ -24,7 +24,7 @@ from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
-from ..event.watched import Found, Watched
+from ..event.watched import CLOSED, GAP, SLIPS, Found, Watched
 from ..state.impulses import Impulse
 from ..state.trigger_info import TriggerInfo
 from ..tree.sliding import LEAST_SLIP
@@ -33,7 +33,16 @@ from . import _rows
 from .base import UnilateralContact
 from .closed_contact import FrictionLeft, NormalForce, SlipLeft
 from .open_gap import OpenGapOfTable, open_gap
-from .problem import ContactRows, Problem, constraints_of, moves_something, rows_of_constraint, space_for
+from .problem import (
+    ContactRows,
+    ContactTable,
+    Problem,
+    constraints_of,
+    rows_of_constraint,
+    select,
+    space_for,
+    touching,
+)
 from .sliding import paradox, sliding_contacts
 from .stepped.space import Space
 
@@ -41,9 +50,7 @@ if TYPE_CHECKING:
     from ..state.state import State
     from ..value.annotations import MultibodySystem
 
-#: Rates below that part of the largest are none.
-_NO_RATE = 1e-9
-#: What a gap may be overrun by where it begins closed: rounding of positions of size 1.
+#: Of positions of size 1: gaps that are no wider are closed.
 _ROUNDING = 1e-11
 #: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip. So is
 #: what slip that comes to zero may have overrun that by where its event is found, and what errors of speeds leave unknown.
@@ -57,6 +64,10 @@ _HELD = 1e-7
 _AHEAD, _REDUNDANT = 1e-4, 1e-10
 #: So many events for each contact, and two more, within that part of the time scale have no end.
 _MOST_EVENTS, _SHORT = 50, 0.1
+
+
+#: Of all constraints, which are enabled, and along which rows contacts slide.
+Switched = tuple[Any, Any]
 
 
 class ContactEvents(EventHandler):
@@ -83,50 +94,56 @@ class ContactEvents(EventHandler):
         self._spaces: list[Space] = []
         #: The last answers of `_holds`: all witnesses of a state ask the same, and it takes a millisecond.
         self._known: dict[tuple[Any, ...], bool] = {}
+        #: The contacts with their addresses, and their witnesses by what each does.
+        self._known_table: ContactTable | None = None
+        self._witnesses: dict[tuple[int, int, bool], list[Watched]] = {}
         self._short = _SHORT * system.get_default_time_scale()
         self._window = self.info.calc_window(accuracy, system.get_default_time_scale())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_spaces": [], "_known": {}}
+        return {**self.__dict__, "_spaces": [], "_known": {}, "_known_table": None, "_witnesses": {}}
 
     # ------------------------------------------------------------------------------------------ witnesses
 
-    def watched(self, state: State) -> list[Watched]:
-        """The witnesses of the present interval. The state is at ACCELERATION."""
-        found = []
+    @property
+    def _table(self) -> ContactTable:
+        """The contacts of the system, as kernels are given them."""
+        if self._known_table is None:
+            self._known_table = ContactTable(self._system.get_matter_subsystem().unilateral_contacts)
+        return self._known_table
 
-        def watch(what: str, stage: Stage, value: Any) -> None:
-            found.append(Watched(self, 0, stage, value, None, self.info, None, one.name, what))
+    def watched(self, state: State, in_lanes: bool = False) -> list[Watched]:
+        """The witnesses of an interval that begins at *state*, at ACCELERATION; or of states that go on *in lanes* like it.
 
-        any_closed = state.is_constrained
-        for one in self._system.get_matter_subsystem().unilateral_contacts:
-            if not (any_closed and one.is_enabled(state)):
-                # a gap that begins closed, or a little overrun, as an event is found, is watched from there
-                found.append(self.watch_gap(one, max(0.0, _ROUNDING - one.calc_gap(state))))
-                continue
-            watch("normal force", Stage.ACCELERATION, self._watch_left(_normal_force, one, state))
-            direction = one.get_sliding_direction(state)
-            if direction is not None:
-                watch("slip", Stage.VELOCITY, partial(_slip_along, one, direction, self._least_slip(one, direction, state)))
-            elif one.has_friction():
-                watch("friction left", Stage.ACCELERATION, self._watch_left(_friction_left, one, state))
+        Kernels look at them, but at forces of redundant rows that are out of the law where an interval begins.
+        """
+        table, found = self._table, []
+        closed, slides = table.closed(state).tolist(), state.field("friction_rows")[table.normal].tolist()
+        if not in_lanes and True in closed:
+            self.keep_least_slips(state)
+        asks = not in_lanes and True in closed and _is_redundant(state) and not self.can_be_in_lanes(state)
+        for k, is_closed in enumerate(closed):
+            how = (is_closed + (is_closed and slides[k] >= 0), asks and is_closed)
+            if (k, *how) not in self._witnesses:
+                self._witnesses[k, *how] = self._make_witnesses(table.contacts[k], *how)
+            found += self._witnesses[k, *how]
         return found
 
-    def watched_in_lanes(self, state: State) -> list[Watched]:
-        """The witnesses of states in which the contacts that are closed in *state* are, all of which kernels look at."""
+    def _make_witnesses(self, one: UnilateralContact, mode: int, asks: bool) -> list[Watched]:
+        """The witnesses of a contact that is open (0), closed (1) or slides (2); where Python *asks* whether it is held."""
+        if mode == 0:
+            return [self.watch_gap(one)]
+        left: list[Any] = [(NormalForce(one), "normal force", _normal_force, CLOSED)]
+        if mode == 2:
+            left.append((SlipLeft(one), "slip", None, SLIPS))
+        elif one.has_friction():
+            left.append((FrictionLeft(one), "friction left", _friction_left, CLOSED))
         found = []
-        for one in self._system.get_matter_subsystem().unilateral_contacts:
-            if not one.is_enabled(state):
-                found.append(self.watch_gap(one))
-                continue
-            left = [(NormalForce(one), "normal force")]
-            if one.is_sliding(state):
-                left.append((SlipLeft(one), "slip"))
-            elif one.has_friction():
-                left.append((FrictionLeft(one), "friction left"))
-            for witness, what in left:
-                stage, value = witness.required_stage, witness.calc_value
-                found.append(Watched(self, 0, stage, value, None, self.info, witness, one.name, what))
+        for witness, what, value, near in left:
+            by_python = asks and value is not None
+            own = partial(self._left_of, value, one) if by_python else witness.calc_value
+            stage, in_kernels = witness.required_stage, None if by_python else witness
+            found.append(Watched(self, 0, stage, own, None, self.info, in_kernels, one.name, what, near=near))
         return found
 
     def can_be_in_lanes(self, state: State) -> bool:
@@ -140,8 +157,8 @@ class ContactEvents(EventHandler):
             _friction_left(one, state) > 0.0 for one in stick
         )
 
-    def begin_in_lane(self, state: State) -> None:
-        """Keep at how little slip that of contacts that slide has ended, of a state that goes on in a lane."""
+    def keep_least_slips(self, state: State) -> None:
+        """Keep at how little slip that of contacts that slide has ended, in an interval that begins at *state*."""
         for one in sliding_contacts(state):
             row = state.record.slip_memory[one.normal.index]
             row[LEAST_SLIP] = self._least_slip(one, row[:2], state)
@@ -161,19 +178,13 @@ class ContactEvents(EventHandler):
         """The slip that errors of speeds, which the accuracy allows, leave unknown, of a contact of these *rows*."""
         return self._accuracy * float((np.abs(rows[1:]) / state.u_weights[: state.tree.nu]).max(initial=0.0))
 
-    def _watch_left(self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, state: State) -> Any:
-        """The witness of a *value* of forces: what begins a little below zero, and may hold, is asked again at twice that."""
-        return partial(self._left_of, value, one, 2.0 * min(0.0, self._left_of(value, one, 0.0, state)))
-
-    def _left_of(
-        self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, least: float, state: State
-    ) -> float:
-        """A *value* of forces of constraints beyond the *least*, above zero as long as other forces would hold the same.
+    def _left_of(self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, state: State) -> float:
+        """A *value* of forces of constraints, above zero as long as other forces would hold the same.
 
         Of redundant rows multipliers are the least, which may pull, or be out of a cone, where others are not.
         """
         left = value(one, state)
-        return (-left if left < 0.0 and self._holds(state) else left) - least
+        return -left if left < 0.0 and self._holds(state) else left
 
     def _holds(self, state: State) -> bool:
         """True if rows of contacts are redundant, none slides, and forces within the law keep what they keep."""
@@ -192,8 +203,9 @@ class ContactEvents(EventHandler):
     def _find_whether_held(self, state: State, closed: list[UnilateralContact]) -> bool:
         """The answer of `_holds`, of contacts that are *closed* and do not slide."""
         bare = state.copy()
-        for one in closed:
-            one.disable(bare)
+        enabled, along = state.field("constraint_enabled").copy(), state.field("friction_rows").copy()
+        enabled[[one.rows_of().index for one in closed]] = 0
+        bare.system.get_matter_subsystem().switch_contacts(bare, enabled, along)
         self._system.realize(bare)
         rows = constraints_of(bare, closed)
         problem = Problem(bare, rows._replace(friction=np.array([one.get_static_friction() for one in closed])))
@@ -214,49 +226,49 @@ class ContactEvents(EventHandler):
         a[problem.normals] *= [one.get_sign_convention() for one in contacts]
         return a
 
-    def watch_gap(self, one: UnilateralContact, shift: float = 0.0) -> Watched:
-        """The witness of a contact that is open, its gap raised by a *shift*."""
-        gap = open_gap(one, shift)
+    def watch_gap(self, one: UnilateralContact) -> Watched:
+        """The witness of a contact that is open."""
+        gap = open_gap(one)
         bound = gap.calc_bound if isinstance(gap, OpenGapOfTable) else None
         seen = self.info, gap, one.name, "gap", one.find_knot, bound
-        return Watched(self, 0, gap.required_stage, gap.calc_value, gap.calc_rate, *seen)
+        return Watched(self, 0, gap.required_stage, gap.calc_value, gap.calc_rate, *seen, near=GAP)
 
     # ------------------------------------------------------------------------------------------ events
 
     def handle_event(self, state: State, accuracy: float) -> None:
         """Strike what touches, and find out what each contact does next."""
-        contacts, told = self._system.get_matter_subsystem().unilateral_contacts, state.impulses
-        if told is None:
-            self._handle(state, contacts)
-            return
-        before, mark = [_mode(one, state) for one in contacts], len(told.found)
-        self._handle(state, contacts)
-        # not that constraints were switched off and on again, but what has become of the contacts
-        told.found[mark:] = [one for one in told.found[mark:] if one.kind == "struck"]
-        for one, mode in zip(contacts, before, strict=True):
-            if (now := _mode(one, state)) != mode:
-                told.found.append(Impulse(state.time, one.name, now))
-
-    def _handle(self, state: State, contacts: list[UnilateralContact]) -> None:
-        overrun = self._overrun(state, contacts)
-        closed = np.array([one.is_enabled(state) for one in contacts])
-        for one in contacts:
-            one.disable(state)
+        table, matter = self._table, self._system.get_matter_subsystem()
+        closed, overrun, token, owned = table.closed(state), self._overrun(state), state.instance_token, len(state.own_fields)
+        before = bare = state.field("constraint_enabled"), state.field("friction_rows")
+        if closed.any():
+            before, bare = (before[0].copy(), before[1].copy()), (before[0].copy(), before[1].copy())
+            bare[0][table.normal] = bare[0][table.other] = 0
+            bare[1][table.normal] = -1
+            matter.switch_contacts(state, *bare)
         self._system.realize(state, Stage.VELOCITY)
-        rows = constraints_of(state)
-        which = self._touching(state, closed, rows)
-        if not len(which):
+        rows, which = touching(state, table, closed, 2.0 * self._window, self._width(state))
+        new, crept = bare, False
+        if which:
+            try:
+                new, crept = self._settle(state, [table.contacts[k] for k in which], rows, overrun[which], bare)
+            except ConvergenceError as error:
+                raise ConvergenceError(f"at time {state.time:.9g}: {error}") from error
+        if new is before:  # none was closed, and none stays
             return
-        if len(which) < len(contacts):
-            rows = constraints_of(state, [contacts[k] for k in which])
-        space = self._spaces.pop() if self._spaces else space_for(state)
-        try:
-            self._spaces.append(self._settle(state, [contacts[k] for k in which], rows, space, overrun[which]))
-        except ConvergenceError as error:
-            raise ConvergenceError(f"at time {state.time:.9g}: {error}") from error
+        if state.impulses is not None:
+            for one, mode, now in zip(table.contacts, _modes(table, *before), _modes(table, *new), strict=True):
+                if now != mode:
+                    state.impulses.found.append(Impulse(state.time, one.name, now))
+        as_before = all(map(np.array_equal, new, before))
+        matter.switch_contacts(state, *new)
+        if as_before and len(state.own_fields) == owned:
+            state.instance_token = token
+        if crept:
+            self._hold(state)
 
-    def _overrun(self, state: State, contacts: list[UnilateralContact]) -> Array:
+    def _overrun(self, state: State) -> Array:
         """By how much slip of each contact may have overrun zero where its event is found; 0 of what does not slide."""
+        contacts = self._table.contacts
         found = np.zeros(len(contacts))
         sliding = [one.get_unilateral_contact_index() for one in sliding_contacts(state)]
         if sliding and state.stage >= Stage.ACCELERATION:
@@ -266,24 +278,9 @@ class ContactEvents(EventHandler):
             found[sliding] = 2.0 * self._window * np.hypot(rates[1::3], rates[2::3])
         return found
 
-    def _touching(self, state: State, closed: Any, everything: ContactRows) -> Any:
-        """The numbers of contacts that are *closed*, or whose gaps are, of the rows of all. The state is at VELOCITY."""
-        normals = everything.J[everything.starts[:-1]]
-        rates = normals @ state.u_values[: state.tree.nu]
-        touching = np.isfinite(everything.gaps) & (closed | (everything.gaps <= self._room(state, rates)))
-        driven = touching & ~moves_something(state, normals)
-        approaching = driven & (rates < -_NO_RATE * max(1.0, float(np.abs(rates).max(initial=0.0))))
-        if approaching.any():
-            k = int(np.flatnonzero(approaching)[0])
-            raise ConvergenceError(
-                f"at time {state.time:.9g} {everything.names[k]!r} closes at {-rates[k]:.3g} (velocity), and no impulse "
-                "stops it, as all that it is between is locked or driven; unlock something, or let the motion end before"
-            )
-        return np.flatnonzero(touching & ~driven)
-
-    def _room(self, state: State, rates: Any) -> Any:
-        """Gaps of these rates that are no wider are closed."""
-        return 2.0 * self._window * abs(rates) + 4.0 * _ROUNDING * max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
+    def _width(self, state: State) -> float:
+        """Gaps that are no wider are closed, whatever their rates."""
+        return 4.0 * _ROUNDING * max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
 
     def has_work(self, state: State, closed_are_handled: bool = False) -> bool:
         """True if anything touches in a state at VELOCITY, so that it is to be found out what it does.
@@ -297,40 +294,36 @@ class ContactEvents(EventHandler):
                     continue
                 return True
             gap = open_gap(one)
-            if gap.calc_value(state) <= self._room(state, gap.calc_rate(state)):
+            if gap.calc_value(state) <= 2.0 * self._window * abs(gap.calc_rate(state)) + self._width(state):
                 return True
         return False
 
     def _settle(
-        self, state: State, contacts: list[UnilateralContact], rows: ContactRows, space: Space, overrun: Array
-    ) -> Space:
-        """Strike the contacts, and let those that stay do what they do; the space, larger where it had to be."""
-        nu, n = state.tree.nu, len(contacts)
-        rows = rows._replace(friction=np.array([one.get_static_friction() for one in contacts]))
-        problem = Problem(state, rows, space=space)
-        u = state.u_values[:nu].copy()
-        v = problem.J @ u + problem.offsets()
-        no_rate = _NO_RATE * max(1.0, float(np.abs(v).max()))
-        bounces = bool(((rows.restitution > 0.0) & (v[problem.normals] < -np.maximum(rows.capture_speed, no_rate))).any())
-        self._refuse_chattering(state.time, bounces, rows.names)
-        before = v
-        v, total = problem.strike(v, np.ones(n, bool), no_rate)
+        self, state: State, contacts: list[UnilateralContact], rows: ContactRows, overrun: Array, bare: Switched
+    ) -> tuple[Switched, bool]:
+        """Strike the contacts, and find what those that stay do; what is switched then, and whether speeds are left in it.
+
+        *bare* is what is switched where all are open.
+        """
+        nu = state.tree.nu
+        problem = Problem(state, rows, space=self._spaces.pop() if self._spaces else space_for(state))
+        u = state.u_values[:nu]
+        before = problem.J @ u + problem.offsets()
+        v, total = problem.strike(before, True, _rows.NO_RATE)
+        resting = problem.resting
+        self._refuse_chattering(state.time, problem.bounced, rows.names)
         if total.any():
             self._tell_impulses(state, contacts, rows.starts, total, before + v)
-            whole = state.u.copy()
-            whole[:nu] = u + problem.MinvJT @ total
-            state.u = whole
+            u += problem.MinvJT @ total
+            state.invalidate_u()
             self._system.realize(state, Stage.VELOCITY)
-        # what is slower than the capture speed stays, unless it is lifted: one corner that stops may throw up another by a
-        # little, which comes back at once and throws up the first, and so on
-        slow = no_rate if bounces else np.maximum(rows.capture_speed, no_rate)
-        resting = v[problem.normals] <= slow
-        contacts = [one for one, rests in zip(contacts, resting, strict=True) if rests]
-        if contacts:
-            crept = self._find_modes(state, contacts, no_rate, problem.space, overrun[resting])
-            if crept or (v[problem.normals][resting] > no_rate).any():
-                self._hold(state)
-        return problem.space
+        if not resting.any():
+            self._spaces.append(problem.space)
+            return bare, False
+        kept = [one for one, rests in zip(contacts, resting, strict=True) if rests]
+        rates = problem.no_rate, overrun[resting]
+        switched, crept = self._find_modes(state, kept, select(rows, resting), problem, rates, bare)
+        return switched, crept or bool((v[problem.normals][resting] > problem.no_rate).any())
 
     def _tell_impulses(self, state: State, contacts: list[UnilateralContact], starts: Any, total: Array, both: Array) -> None:
         """Tell the run's events who was struck; *both* is the sum of the velocities before and after."""
@@ -363,11 +356,20 @@ class ContactEvents(EventHandler):
             )
 
     def _find_modes(
-        self, state: State, contacts: list[UnilateralContact], no_rate: float, space: Space, overrun: Array
-    ) -> bool:
-        """Close what presses, and let it stick or slip; whether any that sticks had a little slip left."""
+        self,
+        state: State,
+        contacts: list[UnilateralContact],
+        rows: ContactRows,
+        problem: Problem,
+        rates: tuple[float, Array],
+        bare: Switched,
+    ) -> tuple[Switched, bool]:
+        """Close what presses, and let it stick or slip; whether any that sticks had a little slip left.
+
+        *problem* is of these and others, where the state is, and *rates* what is none, and by how much slip may have overrun.
+        """
         self._system.realize(state)
-        rows, nu = constraints_of(state, contacts), state.tree.nu
+        (no_rate, overrun), nu = rates, state.tree.nu
         slips = [
             rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)
         ]
@@ -378,8 +380,8 @@ class ContactEvents(EventHandler):
         slips_little = speeds > np.maximum(np.maximum(no_rate, overrun), _CREEP * rows.capture_speed)
         slipping, failed = slips_little & (speeds > unknown), np.ones(len(contacts), bool)
         while failed.any():  # what is so slow that it may stick, but does not, slips as it does
-            problem, coefficients, gamma, after = self._solve(state, contacts, rows, slips, slipping, no_rate, space)
-            space, pressed = problem.space, gamma[problem.normals]
+            problem, coefficients, gamma, after = self._solve(state, contacts, rows, slips, slipping, no_rate, problem)
+            pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
             slides = [float(np.abs(after[k + 1 : end]).sum()) for k, end in zip(rows.starts, rows.starts[1:], strict=False)]
             failed = slips_little & ~slipping & (pressed > least) & (np.array(slides) > _UNSURE * problem.residual)
@@ -390,25 +392,28 @@ class ContactEvents(EventHandler):
         ahead = self._leave_singular(state, contacts, problem, gamma, holds)
         if ahead is not None:
             there = constraints_of(ahead, contacts)
-            problem, coefficients, gamma, after = self._solve(ahead, contacts, there, slips, slipping, no_rate, space)
-            space, pressed = problem.space, gamma[problem.normals]
+            problem, coefficients, gamma, after = self._solve(ahead, contacts, there, slips, slipping, no_rate, problem)
+            pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
+        self._spaces.append(problem.space)
+        enabled, along = bare[0].copy(), bare[1].copy()
         for k, one in enumerate(contacts):
             first, end = int(rows.starts[k]), int(rows.starts[k + 1])
             if not pressed[k] > least:
                 continue
             slip = after[first + 1 : end]
             if end - first == 1:  # `_hold` takes away at once what speed is left in all that stays
-                one.enable(state, impulse=False)
+                enabled[one.normal.index] = 1
                 continue
             speed = float(np.hypot(*slip))
             if slipping[k] and speed < 0.5 * speeds[k]:
                 raise ModelError(paradox([one], coefficients[k : k + 1], state))
             if not slipping[k] and speed <= _UNSURE * problem.residual:
-                one.enable(state, impulse=False)
+                enabled[one.rows_of().index] = 1
             else:
-                one.enable_sliding(state, slip, impulse=False)
-        return bool((~slipping & (speeds > no_rate)).any())
+                enabled[one.normal.index], along[one.normal.index] = 1, one.rows_of().index
+                state.record.slip_memory[one.normal.index] = one.memory_of_slip(slip / speed)
+        return (enabled, along), bool((~slipping & (speeds > no_rate)).any())
 
     def _leave_singular(
         self, state: State, contacts: list[UnilateralContact], problem: Problem, gamma: Array, holds: Any
@@ -419,8 +424,9 @@ class ContactEvents(EventHandler):
         weight in any way, until it has turned: then the lower edge is lifted, or the upper one slides. *holds* says of rows
         which hold.
         """
-        rank, nu = _rank(problem.W[np.ix_(holds, holds)]), state.tree.nu
-        if rank == holds.sum():
+        count, nu = int(holds.sum()), state.tree.nu
+        rank = count if count < 2 else _rank(problem.W[np.ix_(holds, holds)])
+        if rank == count:
             return None
         u = state.u_values[:nu] + state.u_dot[:nu] + problem.MinvJT @ gamma
         size = float(np.abs(u * state.u_weights[:nu]).max(initial=0.0))
@@ -441,15 +447,18 @@ class ContactEvents(EventHandler):
         slips: Any,
         slipping: Any,
         no_rate: float,
-        space: Space,
+        before: Problem,
     ) -> tuple[Problem, list[float], Array, Array]:
-        """The problem of a short time in which those *slipping* go on; coefficients, impulses, and velocities after it."""
+        """The problem of a short time in which those *slipping* go on; coefficients, impulses, and velocities after it.
+
+        It takes the arrays of the one *before*, and if that was where the state is its rows of bilateral constraints.
+        """
         nu, speeds = state.tree.nu, np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
         coefficients = [
             one.calc_effective_cof(state, 0.0, speed if slips_now else 0.0)
             for one, speed, slips_now in zip(contacts, speeds, slipping, strict=True)
         ]
-        problem = Problem(state, rows._replace(friction=np.array(coefficients)), space=space)
+        problem = Problem(state, rows._replace(friction=np.array(coefficients)), like=before)
         v, a = problem.J @ state.u_values[:nu] + problem.offsets(), self._second_rates(state, contacts, problem)
         for k in range(len(contacts)):
             first = int(rows.starts[k])
@@ -485,13 +494,21 @@ def _rank(W: Array) -> int:
     return int(np.linalg.matrix_rank(W, hermitian=True, tol=_REDUNDANT * float(W.diagonal().max(initial=0.0))))
 
 
-def _mode(contact: UnilateralContact, state: State) -> str:
-    """The contact's state, as the run's events call it."""
-    if not contact.is_enabled(state):
-        return "opened"
-    if not contact.has_friction():
-        return "closed"
-    return "slid" if contact.is_sliding(state) else "stuck"
+def _is_redundant(state: State) -> bool:
+    """True if rows of enabled constraints have been dropped, as others say the same. Needs ACCELERATION."""
+    m = int(state.field("group_num_rows").sum())
+    return not (state.record.gram_inverse[:m] > 0.0).all()
+
+
+def _modes(table: ContactTable, enabled: Any, along: Any) -> list[str]:
+    """The states of contacts, as the run's events call them, where so much is switched."""
+    found = []
+    for normal, other in zip(table.normal.tolist(), table.other.tolist(), strict=True):
+        mode = "opened"
+        if enabled[normal] or enabled[other]:
+            mode = "closed" if normal == other else "slid" if along[normal] >= 0 else "stuck"
+        found.append(mode)
+    return found
 
 
 # witnesses go into checkpoints: functions of a module can be pickled

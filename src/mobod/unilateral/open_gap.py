@@ -22,19 +22,18 @@ from .base import UnilateralContact
 
 @generic
 def look(model: Any, i: int, n: int) -> Any:
-    """Integers: the constraint that closes the gap. Numbers: the sign of its error, and what the gap is raised by."""
+    """Integer: the constraint that closes the gap. Number: the sign of its error."""
     c, sign = model.witness_integers[i], number(model, n)
     _rows.write_positions(model, c)
     gap = sign * load(model.position_error, model.first_row[c], 0)
-    return gap + number(model, n + 1), sign * row_times(model, c, 0, model.V_GB, model.u)
+    return gap, sign * row_times(model, c, 0, model.V_GB, model.u)
 
 
 @generic
 def look_at_edges(model: Any, i: int, n: int) -> Any:
     """The same of edges, which may pass beside each other."""
-    raised, rate = look(model, i, n)
-    gap = raised - number(model, n + 1)
-    return where(overhang(model, model.witness_integers[i]) > 0.0, size_of(gap) + 1.0, raised), rate
+    gap, rate = look(model, i, n)
+    return where(overhang(model, model.witness_integers[i]) > 0.0, size_of(gap) + 1.0, gap), rate
 
 
 @generic
@@ -54,28 +53,27 @@ class OpenGap(Witness):
     Parameters
     ----------
     contact : UnilateralContact
-    shift : float
-        Added to the gap: what it may be overrun by where it is watched from zero on; length or angle.
     """
 
     required_stage = Stage.POSITION
+    is_fixed = True
     has_rate = True
     rate_stage = Stage.VELOCITY
     routine = by_address(look)
 
-    def __init__(self, contact: UnilateralContact, shift: float = 0.0) -> None:
-        self._contact, self._shift = contact, shift
+    def __init__(self, contact: UnilateralContact) -> None:
+        self._contact = contact
 
     def __repr__(self) -> str:
         return f"<OpenGap of {self._contact.name!r}>"
 
     def pack(self, state: State) -> tuple[list[int], list[float]]:
-        return [self._contact.normal.index], [self._contact.get_sign_convention(), self._shift]
+        return [self._contact.normal.index], [float(self._contact.get_sign_convention())]
 
     def calc_value(self, state: State) -> float:
-        """The gap, raised by the shift; positive where what touches is beside the extent of the bodies. Needs POSITION."""
+        """The gap, positive where what touches is beside the extent of the bodies. Needs POSITION."""
         gap = self._contact.calc_gap(state)
-        return gap + self._shift if self._contact.is_within(state) else abs(gap) + 1.0
+        return gap if self._contact.is_within(state) else abs(gap) + 1.0
 
     def calc_rate(self, state: State) -> float:
         """Its rate. Needs VELOCITY."""
@@ -105,8 +103,8 @@ class OpenGapOfTable(OpenGap):
         return above if above > 0.0 else math.nan, state.q_dot_view.item(place)
 
 
-def open_gap(contact: UnilateralContact, shift: float = 0.0) -> OpenGap:
+def open_gap(contact: UnilateralContact) -> OpenGap:
     """The gap of a contact of any kind."""
     if contact.find_knot is not None:
-        return OpenGapOfTable(contact, shift)
-    return (OpenGapOfEdges if contact.may_be_beside else OpenGap)(contact, shift)
+        return OpenGapOfTable(contact)
+    return (OpenGapOfEdges if contact.may_be_beside else OpenGap)(contact)

@@ -14,10 +14,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..algebra.pointers import block_of
 from ..constraint.base import Constraint
 from ..errors import ConvergenceError
 from ..state.state import State
-from ..tree.prescribed_mobilities import SOLVED
 from . import _rows
 from .base import UnilateralContact
 from .stepped import Stepped, given_rows, space as names
@@ -25,8 +25,8 @@ from .stepped.equations import ROUNDING, UNBOUNDED
 from .stepped.solve import solve
 from .stepped.space import Space, make_space, with_block, with_room
 
-#: Most rounds of impacts at one instant; a rate of approach that is none, as a part of the largest velocity before them.
-_ROUNDS, _NO_RATE = 10_000, 1e-9
+#: Most rounds of impacts at one instant.
+_ROUNDS = 10_000
 #: Blocks for which there is room to begin with.
 _FEW = 16
 _NO_JOINTS, _NO_TIES = np.zeros((0, 5), np.int64), np.zeros((0, 3), np.int64)
@@ -72,36 +72,90 @@ class ContactRows(NamedTuple):
         return np.zeros((len(self.gaps), 2)) if self.drift is None else self.drift
 
 
-def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = None) -> ContactRows:
+class ContactTable:
+    """Contacts as kernels are given them: see `_rows`.
+
+    Parameters
+    ----------
+    contacts : sequence of UnilateralContact
+
+    Attributes
+    ----------
+    starts : (n + 1,) array of int
+        The first row of each, where all have rows.
+    normal, other : (n,) array of int
+        The constraints of which one is enabled where it is closed; twice the same where there is no friction.
+    numbers : array of int
+        A block of their own numbers, at an address: it is of a process.
+    """
+
+    def __init__(self, contacts: Sequence[UnilateralContact]) -> None:
+        self.contacts, self.names = list(contacts), [one.name for one in contacts]
+        columns = [
+            (one.rows_of().index, 1 if one.rolling is None else 3, one.get_sign_convention(), one.may_be_beside)
+            for one in contacts
+        ]
+        self.integers = np.array(columns, np.int64).reshape(-1, 4)
+        self.starts = np.array([0, *accumulate(self.integers[:, _rows.SIZE].tolist())], np.int64)
+        self.normal = np.array([one.normal.index for one in contacts], np.int64)
+        self.other = self.integers[:, _rows.CONSTRAINT].copy()
+        self.numbers = block_of([one.numbers for one in contacts])
+        self._address, self._all = int(self.numbers.ctypes.data), np.arange(len(contacts))
+
+    def closed(self, state: State) -> Any:
+        """Of each, whether it is closed. Needs MODEL."""
+        enabled = state.field("constraint_enabled")
+        return (enabled[self.normal] | enabled[self.other]) != 0
+
+    def gather(self, state: State) -> tuple[Array, Array, Array]:
+        """The rows of all, gaps, and coefficients as `_rows` has them. The state is at VELOCITY."""
+        n = len(self.names)
+        J, gaps, laws = np.zeros((int(self.starts[-1]), state.tree.nu)), np.zeros(n), np.zeros((n, _rows.LAWS))
+        if n:
+            _rows.find_contacts(state.block, self.integers, self._address, self._all, self.starts, J, gaps, laws)
+        return J, gaps, laws
+
+
+def constraints_of(state: State, contacts: Sequence[UnilateralContact] | ContactTable | None = None) -> ContactRows:
     """The gaps and rows of unilateral contacts, whether these are enabled or not. Needs VELOCITY.
 
     All contacts of the matter subsystem unless *contacts* says which. What finds contacts in other ways returns `ContactRows`
     likewise, and `joined` puts several together.
     """
     matter = state.system.get_matter_subsystem()
-    found = list(matter.unilateral_contacts if contacts is None else contacts)
-    n, nu = len(found), state.tree.nu
-    sizes = [3 if one.has_friction() else 1 for one in found]
-    starts = np.array([0, *accumulate(sizes)], np.int64)
-    which = np.array([one.rows_of().index for one in found], np.int64)
-    J, gaps = np.zeros((int(starts[-1]), nu)), np.zeros(n)
-    if n:
+    table = contacts
+    if not isinstance(table, ContactTable):
+        table = ContactTable(matter.unilateral_contacts if table is None else table)
+    if table.names:
         matter.velocities(state, "constraints_of")
-        _rows.find_rows(state.block, which, starts[:-1], J, gaps)
-    friction, rates = np.zeros(n), (J @ state.u_values[:nu]).tolist()
-    for k, one in enumerate(found):
-        sign = one.get_sign_convention()
-        if sign < 0:
-            gaps[k] = -gaps[k]
-            J[starts[k]] *= -1.0
-        if one.may_be_beside and not one.is_within(state):
-            gaps[k] = np.inf
-        elif sizes[k] == 3:
-            _, a, b = rates[starts[k] : starts[k] + 3]
-            friction[k] = one.friction_at((a * a + b * b) ** 0.5)
-    restitution = np.array([one.get_restitution() for one in found])
-    capture = np.array([one.get_capture_speed() for one in found])
-    return ContactRows(gaps, J, starts, friction, restitution, capture, [one.name for one in found])
+    J, gaps, laws = table.gather(state)
+    return ContactRows(gaps, J, table.starts, laws[:, _rows.FRICTION], laws[:, 0], laws[:, 1], table.names)
+
+
+def touching(state: State, table: ContactTable, closed: Any, window: float, width: float) -> tuple[ContactRows, list[int]]:
+    """Those that are *closed*, or whose gaps close within a *window* of time or are no wider than *width*; their numbers.
+
+    With static friction. Needs VELOCITY.
+
+    Raises
+    ------
+    ConvergenceError
+        If one approaches that only what is locked or driven has a part in.
+    """
+    J, gaps, laws = table.gather(state)
+    starts, n = table.starts.copy(), len(gaps)
+    kept, wide = np.empty(n, np.int64), np.array([window, width, ROUNDING])
+    count = _rows.find_touching(state.block, starts, J, gaps, laws, closed, wide, np.empty(n), kept)
+    if count < 0:
+        raise ConvergenceError(
+            f"at time {state.time:.9g} {table.names[-1 - count]!r} closes at {-wide[0]:.3g} (velocity), and no impulse "
+            "stops it, as all that it is between is locked or driven; unlock something, or let the motion end before"
+        )
+    which = kept[:count].tolist()
+    laws, names = laws[:count], [table.names[k] for k in which]
+    starts = starts[: count + 1]
+    rows = ContactRows(gaps[:count], J[: starts[-1]], starts, laws[:, _rows.STATIC], laws[:, 0], laws[:, 1], names)
+    return rows, which
 
 
 def moves_something(state: State, rows: Array) -> Any:
@@ -109,9 +163,9 @@ def moves_something(state: State, rows: Array) -> Any:
 
     Rounding grows with the distances that cancel, which in millimetres are many.
     """
-    free, rows = np.repeat(state.field("prescribed") == SOLVED, state.tree.num_u), np.abs(rows)
-    reach = max(1.0, float(np.abs(state.record.p_GB).max(initial=0.0)), float(rows.max(initial=0.0)))
-    return (rows * free).max(axis=1, initial=0.0) > ROUNDING * reach
+    moved = np.zeros(len(rows))
+    _rows.find_moved(state.block, rows, np.arange(len(rows)), ROUNDING, moved)
+    return moved != 0.0
 
 
 def rows_of_constraint(state: State, constraint: Constraint) -> Array:
@@ -120,6 +174,26 @@ def rows_of_constraint(state: State, constraint: Constraint) -> Array:
     which = np.array([constraint.index], np.int64)
     _rows.find_rows(state.block, which, np.zeros(1, np.int64), rows, gaps)
     return rows
+
+
+def select(rows: ContactRows, which: Any) -> ContactRows:
+    """Some of the rows."""
+    kept = np.flatnonzero(which)
+    if len(kept) == len(rows.gaps):
+        return rows
+    sizes = np.diff(rows.starts)[kept]
+    places = [np.arange(rows.starts[k], rows.starts[k + 1]) for k in kept]
+    given = (None if one is None else one[kept] for one in (rows.compliance, rows.target, rows.drift))
+    return ContactRows(
+        rows.gaps[kept],
+        rows.J[np.concatenate(places)] if places else rows.J[:0],
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        rows.friction[kept],
+        rows.restitution[kept],
+        rows.capture_speed[kept],
+        [rows.names[k] for k in kept],
+        *given,
+    )
 
 
 def joined(parts: Sequence[ContactRows]) -> ContactRows:
@@ -191,38 +265,52 @@ class Problem:
         Friction of known normal force.
     space : Space, optional
         One of `space_for`, in which what joints do within a step has been found; made unless given.
+    like : Problem, optional
+        One whose space is taken, as it is not needed any more; if it is at this state, what it has found of it, too.
     """
 
     def __init__(
-        self, state: State, rows: ContactRows, frictions: Sequence[tuple[str, Array, float]] = (), space: Space | None = None
+        self,
+        state: State,
+        rows: ContactRows,
+        frictions: Sequence[tuple[str, Array, float]] = (),
+        space: Space | None = None,
+        like: Problem | None = None,
     ) -> None:
-        self.rows, self.bilateral, self.num_frictions = rows, bilateral_of(state), len(frictions)
+        self.rows, self.num_frictions, self.state = rows, len(frictions), state
+        known = None if like is None or like.state is not state else like.bilateral
+        self.bilateral: Bilateral = bilateral_of(state) if known is None else known
+        given = space if like is None else like.space
         G = self.bilateral.G
-        self.J = np.concatenate([rows.J, G, *(own for _, own, _ in frictions)])
         n, contact_rows, equations = len(rows.gaps), len(rows.J), len(G)
         self.num_contacts, self.contact_rows = n, contact_rows
-        ends = range(contact_rows, contact_rows + equations)
-        after = accumulate((len(own) for _, own, _ in frictions), initial=contact_rows + equations)
-        self.starts = np.array([*rows.starts[:-1].tolist(), *ends, *after], np.int64)
         #: Of blocks; "" of those of constraints.
-        self.names = rows.names + [""] * len(G) + [name for name, _, _ in frictions]
+        self.J, self.starts, self.names = np.ascontiguousarray(rows.J), rows.starts, rows.names
+        if equations or frictions:
+            self.J = np.concatenate([rows.J, G, *(own for _, own, _ in frictions)])
+            ends = range(contact_rows, contact_rows + equations)
+            after = accumulate((len(own) for _, own, _ in frictions), initial=contact_rows + equations)
+            self.starts = np.array([*rows.starts[:-1].tolist(), *ends, *after], np.int64)
+            self.names = rows.names + [""] * len(G) + [name for name, _, _ in frictions]
         self._laws = np.zeros((len(self.names), 4))
         self._laws[:, 1] = UNBOUNDED
-        self._laws[:n, 0], self._laws[:n, 1], self._laws[:n, 2] = rows.friction, -1.0, rows.compliances()
+        self._laws[:n, 0], self._laws[:n, 1] = rows.friction, -1.0
+        if rows.compliance is not None:
+            self._laws[:n, 2] = rows.compliance
         self._laws[n + equations :, 1] = [most for _, _, most in frictions]
         m, nu = self.J.shape
-        self.space = with_room(space_for(state) if space is None else space, len(self.names), len(self.names) * nu)
-        self.space.counts[[names.OUTER, names.NEWTON]] = 0
-        self._state, self._block, self._begins = state, state.block, np.zeros(len(self.names) + 1, np.int64)
+        self.space: Space = with_room(space_for(state) if given is None else given, len(self.names), len(self.names) * nu)
+        self.space.counts[names.OUTER] = self.space.counts[names.NEWTON] = 0
+        self._block, self._begins = state.block, np.zeros(len(self.names) + 1, np.int64)
         self.MinvJT, self.W = np.zeros((nu, m)), np.zeros((m, m))
+        self._address = int(self.space.words.ctypes.data)
         if nu:
             given_rows.lay_out(self._block, self._address, self.J, self.starts, n, self._begins, self.MinvJT, self.W)
-        self.W[self.starts[:n], self.starts[:n]] += self._laws[:n, 2]
+        if rows.compliance is not None:
+            self.W[self.starts[:n], self.starts[:n]] += rows.compliance
         self.residual = 0.0
-
-    @property
-    def _address(self) -> int:
-        return int(self.space.words.ctypes.data)
+        #: Of impacts: which contacts stay, a rate that is none, and whether any was fast enough for its restitution.
+        self.resting, self.no_rate, self.bounced = np.zeros(n, bool), 0.0, False
 
     @property
     def counts(self) -> Any:
@@ -237,6 +325,8 @@ class Problem:
     def offsets(self) -> Array:
         """The part of rows' velocities beside J u: of bilateral constraints that depend on time, and of moving surfaces."""
         offset = np.zeros(len(self.J))
+        if self.rows.drift is None and not len(self.bilateral.offset):
+            return offset
         drifts, starts = self.rows.drifts(), self.rows.starts
         for k in np.flatnonzero(drifts.any(axis=1)):
             offset[starts[k] + 1 : starts[k] + 3] = drifts[k]
@@ -255,13 +345,9 @@ class Problem:
             If the residual, which is to be 1e-11 of the largest velocity, stays above a millionth.
         """
         blocks = np.arange(len(self.names)) if taking_part is None else np.flatnonzero(taking_part)
-        laws = self._laws.copy()
+        laws, own = self._laws.copy(), gamma.copy()
         if targets is not None:
             laws[: self.num_contacts, 3] = targets
-        return self._solve(b, gamma, blocks, laws)
-
-    def _solve(self, b: Array, gamma: Array, blocks: Any, laws: Array) -> Array:
-        own = gamma.copy()
         gamma[:] = 0.0
         if not len(blocks) or not len(self.MinvJT):
             return b.copy()
@@ -269,26 +355,29 @@ class Problem:
         found = given_rows.solve_rows(self._block, self._address, blocks, starts, n, self._begins, laws, b, own)
         self.residual = float(space.measures[names.RESIDUAL])
         if not found:
-            worst = self._name_of(int(-1 - space.counts[names.WORST_1]))
-            raise ConvergenceError(
-                f"the impulses of what touches have not been found: a residual of {self.residual:.3g} (velocity) is left, most "
-                f"of all of {worst!r}; it may be held by constraints or locks, or be pressed together by friction"
-            )
+            raise self._not_found()
         for k in blocks:
             gamma[starts[k] : starts[k + 1]] = own[starts[k] : starts[k + 1]]
         return b + self.W @ gamma
+
+    def _not_found(self) -> ConvergenceError:
+        worst = self._name_of(int(-1 - self.space.counts[names.WORST_1]))
+        return ConvergenceError(
+            f"the impulses of what touches have not been found: a residual of {self.residual:.3g} (velocity) is left, most "
+            f"of all of {worst!r}; it may be held by constraints or locks, or be pressed together by friction"
+        )
 
     def _name_of(self, block: int) -> str:
         """The name of a block's contact, friction or constraint."""
         if self.names[block]:
             return self.names[block]
-        state, place = self._state, self.bilateral.places[block - self.num_contacts]
+        state, place = self.state, self.bilateral.places[block - self.num_contacts]
         matter = state.system.get_matter_subsystem()
         places = matter.places_of_rows(state)
         return next(one.name for one in matter.constraints if place in places[one.own_rows(state)])
 
     def strike(self, v: Array, touching: Any, tolerance: float, most: int | None = None) -> tuple[Array, Array]:
-        """Impacts with restitution: velocities of rows *v* after them, and the impulses.
+        """Impacts with restitution: velocities of rows *v* after them, and the impulses; `resting` has what stays.
 
         Poisson's law, in rounds: contacts that approach faster than their capture speed and have a restitution are compressed
         together, until none of them approaches, and get their impulse once more times the restitution; friction follows. What
@@ -302,7 +391,7 @@ class Problem:
         touching : (n,) array of bool
             The contacts that are closed.
         tolerance : float
-            A rate of approach that is none; and so is a `_NO_RATE` of the largest velocity, as impulses leave rounding.
+            A rate of approach that is none; and so is a 1e-9 of the largest velocity, as impulses leave rounding.
         most : int, optional
             So many rounds, after which what still approaches is stopped.
 
@@ -311,70 +400,19 @@ class Problem:
         ConvergenceError
             If `_ROUNDS` have not driven apart what is struck, and *most* is not given.
         """
-        rows, n = self.rows, self.num_contacts
-        tolerance = max(tolerance, _NO_RATE * float(np.abs(v).max(initial=0.0)))
-        total, normals = np.zeros(len(v)), self.normals
-        always = np.arange(n, len(self.names)) < len(self.names) - self.num_frictions
-        bouncing = touching & (rows.restitution > 0.0)
-        for number in range(_ROUNDS + 1):
-            struck = bouncing & (v[normals] < -np.maximum(rows.capture_speed, tolerance))
-            if not struck.any() or number == most:
-                break
-            if number == _ROUNDS:
-                names = ", ".join(repr(rows.names[k]) for k in np.flatnonzero(struck))
-                raise ConvergenceError(f"{_ROUNDS} impacts at one instant have not driven apart {names}")
-            gamma = np.zeros(len(v))
-            taking_part = np.concatenate([struck, always])
-            after = self.solve(v, gamma, taking_part)
-            # expansion: normal impulses are known, and limit friction
-            back = np.zeros(len(v))
-            back[normals[struck]] = rows.restitution[struck] * gamma[normals[struck]]
-            if (rows.friction[struck] > 0.0).any() or always.any():
-                back += self._expand(after + self.W @ back, back, np.concatenate([struck, always]))
-            back = self._without_gain(v, after, gamma, back)
-            v, total = after + self.W @ back, total + gamma + back
-        if (touching & (v[normals] < -tolerance)).any():
-            gamma = np.zeros(len(v))
-            v = self.solve(v, gamma, np.concatenate([touching, always]))
-            total = total + gamma
-        return v, total
-
-    def _without_gain(self, v: Array, stopped: Array, gamma: Array, back: Array) -> Array:
-        """The part of expanding impulses *back* that leaves no more energy than there was, of what is coupled by itself.
-
-        Impulses gamma, from v to *stopped*, bring gamma^T (v + stopped) / 2, which is below zero, and s times back bring
-        s back^T stopped + s^2 back^T W back / 2. Equal restitutions without friction bring e^2 of what was taken.
-        """
-        pushed = self.W @ back
-        brings = 0.5 * (gamma * (v + stopped) + back * (2.0 * stopped + pushed))
-        least = ROUNDING * float(np.abs(gamma * v).sum())
-        if not (brings > least).any():
-            return back
-        group, part = self._coupled((gamma != 0.0) | (back != 0.0)), np.ones(len(back))
-        for one in np.unique(group):
-            own = group == one
-            if brings[own].sum() > least:
-                taken, once = -0.5 * float(gamma[own] @ (v + stopped)[own]), float(back[own] @ stopped[own])
-                square = float(back[own] @ pushed[own])
-                part[own] = 2.0 * taken / (once + (once * once + 2.0 * square * taken) ** 0.5)
-        return part * back
-
-    def _coupled(self, acts: Any) -> Any:
-        """A number of each row, the same for rows that act and change each other's velocities, directly or by others."""
-        m, scale = len(self.W), np.sqrt(self.W.diagonal())
-        block = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
-        tied = (np.abs(self.W) > ROUNDING * np.outer(scale, scale)) & acts & acts[:, None] | (block[:, None] == block)
-        group, before = np.arange(m), None
-        while before is None or (group != before).any():
-            before, group = group, np.where(tied, group, m).min(axis=1)
-        return group
-
-    def _expand(self, b: Array, back: Array, taking_part: Any) -> Array:
-        """The friction and the bilateral impulses that go with normal impulses *back*, which b has already."""
-        n, sizes = self.num_contacts, np.diff(self.starts)
-        taking_part[:n] &= sizes[:n] > 1
-        blocks = np.flatnonzero(taking_part)
-        more, laws = np.zeros(len(b)), self._laws.copy()
-        laws[:n, 1] = laws[:n, 0] * back[self.normals]
-        self._solve(b, more, blocks, laws)
-        return more
+        rows, n, m = self.rows, self.num_contacts, len(v)
+        new, total, taking = np.array(v, np.float64), np.zeros(m), np.zeros((3, len(self.names)), np.int64)
+        taking[0, :n], taking[0, n : len(self.names) - self.num_frictions] = touching, 1
+        bounces = np.array([rows.restitution, rows.capture_speed]).T.copy()
+        limits = np.array([tolerance, -_ROUNDS if most is None else most, 0.0])
+        given = (self.starts, n, self._begins), (self._laws, self._laws.copy()), bounces, self.W, taking, new, total
+        work = np.empty((given_rows.STRIKE_WORK, m))
+        found = given_rows.strike(self._block, self._address, *given, work, limits)
+        self.residual = float(self.space.measures[names.RESIDUAL])
+        if found == given_rows.NOT_FOUND:
+            raise self._not_found()
+        if found == given_rows.NOT_APART:
+            struck = ", ".join(repr(rows.names[k]) for k in np.flatnonzero(taking[1, :n]))
+            raise ConvergenceError(f"{_ROUNDS} impacts at one instant have not driven apart {struck}")
+        self.resting, self.no_rate, self.bounced = taking[1, :n] != 0, limits.item(0), limits.item(2) > 0.0
+        return new, total
