@@ -386,7 +386,8 @@ class Derivatives(OfParts):
 
     def _has_kernels(self) -> bool:
         """True if a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""
-        return not (self._system.calls_python or self._overrides) and self._template.tree.nu > 0
+        alike = not (self._system.calls_python or self._overrides or self._template.slides)
+        return alike and self._template.tree.nu > 0
 
     def _remembers(self) -> bool:
         """True if measures take part in steps, or friction sticks."""

@@ -228,7 +228,8 @@ class MultibodySystem(Differentiable):
 
         Those of all elements, `DiscreteForces` that a program has set last among them: for inverse dynamics that is to find
         these, give `calc_force_contribution` of the elements that act instead, or `calc_inverse_dynamics` the whole. See
-        `force.Force.calc_force_contribution` for single elements.
+        `force.Force.calc_force_contribution` for single elements. At ACCELERATION they have friction of rigid contacts that
+        slide, too.
         """
         self._need_dynamics(state, "get_rigid_body_forces")
         return state.record.body_forces.reshape(-1, 2, 3).copy()

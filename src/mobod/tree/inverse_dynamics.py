@@ -14,16 +14,18 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import FORCES, KEPT_FORCES, KINEMATICS
-from . import jacobian_sweeps
+from . import jacobian_sweeps, sliding
 from .realize import DONE, NOT_PLAIN, takes_long
 
 #: What the missing force follows from.
 NEEDED = KINEMATICS | FORCES
+#: Whose forces are applied: nobody's, a caller's, or the record's own.
+NONE, GIVEN, OWN = 0, 1, 2
 
 
 @generic
-def _residual(model: Record, applied: bool, f: Any, F: Any, udot: Any, residual: Any) -> None:
-    """`calc_residual_force`; f and F are read only if forces are *applied*."""
+def _residual(model: Record, applied: int, f: Any, F: Any, udot: Any, residual: Any) -> None:
+    """`calc_residual_force`; f and F are read unless NONE are *applied*."""
     o = zero(load(model.p_GB, 0, 0))
     store_spatial(model.work_A, 0, (o, o, o), (o, o, o))
     jacobian_sweeps.clear(model.work_F, 1)
@@ -35,13 +37,15 @@ def _residual(model: Record, applied: bool, f: Any, F: Any, udot: Any, residual:
         torque, force = jacobian_sweeps.inertia_times(model, b, w, v)
         torque0, force0 = load_spatial(model.centrifugal, b)
         torque, force = vec3.add(torque, torque0), vec3.add(force, force0)
-        if applied:
+        if applied != NONE:
             applied_torque, applied_force = load_spatial(F, b)
             torque, force = vec3.sub(torque, applied_torque), vec3.sub(force, applied_force)
         store_spatial(model.work_F, b, torque, force)
+    if applied == OWN and model.num_slips > 0 and model.num_groups[0] > 0:  # friction is a force of the constraints
+        sliding.add_friction(model, model.work_F, 1.0)
     jacobian_sweeps.inward(model, model.work_F, residual)
     jacobian_sweeps.add_rotors(model, udot, residual)
-    if applied:
+    if applied != NONE:
         for i in range(model.nu):
             store(residual, i, 0, load(residual, i, 0) - load(f, i, 0))
 
@@ -49,7 +53,7 @@ def _residual(model: Record, applied: bool, f: Any, F: Any, udot: Any, residual:
 @compiled
 def calc_residual_force(block: Any, f: Any, F: Any, udot: Any, residual: Any) -> None:
     """residual = M udot + J^T (F0 - F) - f."""
-    _residual(attach(block), True, f, F, udot, residual)
+    _residual(attach(block), GIVEN, f, F, udot, residual)
 
 
 @compiled
@@ -61,8 +65,11 @@ def calc_whole_force(block: Any, udot: Any, residual: Any) -> None:
 
 @generic
 def find_missing_force(model: Record, udot: Any, residual: Any) -> None:
-    """residual = M udot + J^T (F0 - F) - f of the system's own forces, which are known."""
-    _residual(model, True, model.mobility_forces, model.body_forces, udot, residual)
+    """residual = M udot + J^T (F0 - F) - f of the elements' forces, which are known.
+
+    Friction of contacts that slide, which the bodies' forces have once accelerations are known, is none of these.
+    """
+    _residual(model, OWN, model.mobility_forces, model.body_forces, udot, residual)
 
 
 @objects.compiled_for_callers

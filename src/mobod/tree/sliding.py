@@ -203,10 +203,16 @@ def _matrix(m: int, k: int, which: int) -> int:
 @generic
 def take_back(model: Record) -> None:
     """Take friction out of the applied forces of bodies, which are those of the elements again."""
+    add_friction(model, model.body_forces, -1.0)
+    forget(model)
+
+
+@generic
+def add_friction(model: Record, bodies: Any, sign: float) -> None:
+    """Add friction that the applied forces of bodies have, times *sign*, to forces on *bodies*."""
     for c in range(model.nc):
         if model.friction_rows[c] >= 0:
-            _add_wrenches(model, c, -load(model.slip_forces, c, 0), -load(model.slip_forces, c, 1))
-    forget(model)
+            _add_wrenches(model, bodies, c, sign * load(model.slip_forces, c, 0), sign * load(model.slip_forces, c, 1))
 
 
 @generic
@@ -218,8 +224,8 @@ def forget(model: Record) -> None:
 
 
 @generic
-def _add_wrenches(model: Record, c: int, x: Any, y: Any) -> None:
-    """Forces x and y along the tangential rows of a contact, to those of bodies."""
+def _add_wrenches(model: Record, bodies: Any, c: int, x: Any, y: Any) -> None:
+    """Forces x and y along the tangential rows of a contact, to those on *bodies*."""
     r = model.friction_rows[c]
     n = model.num_constrained_bodies[r]
     for i in range(n):
@@ -227,7 +233,7 @@ def _add_wrenches(model: Record, c: int, x: Any, y: Any) -> None:
         tw, tv = load_spatial(model.wrenches, at)
         sw, sv = load_spatial(model.wrenches, at + n)
         w, v = vec3.add_scaled(vec3.scale(x, tw), y, sw), vec3.add_scaled(vec3.scale(x, tv), y, sv)
-        add_spatial(model.body_forces, b, w, v)
+        add_spatial(bodies, b, w, v)
 
 
 @generic
@@ -401,5 +407,5 @@ def _apply(model: Record, g: int, k: int, ok: Any) -> None:
                 store(model.own_u_dot, i, 0, load(model.own_u_dot, i, 0) - of_unit)
         store(model.slip_forces, c, 0, -x)
         store(model.slip_forces, c, 1, -y)
-        _add_wrenches(model, c, -x, -y)
+        _add_wrenches(model, model.body_forces, c, -x, -y)
         j += 1
