@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod import Stage
-from mobod.algebra import exp, sin
+from mobod.algebra import exp, rotation, sin
 from mobod.motion import CompiledFunctions
 
 Level = mb.Motion.Level
@@ -108,6 +108,38 @@ def test_a_motion_of_several_coordinates_with_an_n_of_their_own():
     assert_allclose(state.q, [0.24, 0.128, 0.5], rtol=1e-14)
     assert_allclose(state.q_dot, [0.3, 0.32, 0.0], atol=1e-13)
     assert_allclose(state.q_dot_dot, [0.0, 0.4, 0.0], atol=1e-13)
+
+
+def test_speeds_that_follow_from_an_n_of_ones_own_have_that_of_the_same_instant():
+    """A joint that turns by q + q^3 / 3, at that rate, moves what hangs on it as a pin does that turns as far."""
+
+    def turned(t, parameters):
+        (x,) = position(t, parameters)
+        return (x + x * x * x / 3.0,)
+
+    def inverse(q, parameters):
+        return ((1.0 / (1.0 + q[0] * q[0]),),)
+
+    ends = []
+    for is_custom in (True, False):
+        system = mb.MultibodySystem()
+        matter = mb.SimbodyMatterSubsystem(system)
+        body = mb.body.Rigid(mb.MassProperties(1.0, (0.1, 0.2, 0), mb.UnitInertia(1, 1, 1)))
+        if is_custom:
+            functions = mb.mobilizer.CompiledFunctions(
+                num_q=1, num_u=1, n=inverse, n_inv=lambda q, p: ((1.0 + q[0] * q[0],),),
+                transform=lambda q, p: (rotation.about_z(q[0] + q[0] * q[0] * q[0] / 3.0), (0.0, 0.0, 0.0)),
+            )  # fmt: skip
+            joint = mb.mobilizer.Custom(matter.ground, body, compiled=functions)
+        else:
+            joint = mb.mobilizer.Pin(matter.ground, body)
+        pendulum = mb.mobilizer.Pin(joint, body, X_PF=mb.Transform((0.5, 0, 0)))
+        mb.motion.Custom(joint, compiled=CompiledFunctions(position=position if is_custom else turned, parameters=[0.7, 2.0]))
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.1))
+        stepper.initialize(system.realize_topology())
+        stepper.step_to(1.0)
+        ends.append((pendulum.get_q(stepper.state), pendulum.get_u(stepper.state)))
+    assert_allclose(ends[0], ends[1], rtol=0.0, atol=1e-12)
 
 
 def test_a_quaternion_is_turned_by_its_velocity():
