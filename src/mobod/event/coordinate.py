@@ -50,7 +50,6 @@ class Coordinate(Witness):
     required_stage = Stage.TIME
     has_rate = True
     rate_stage = Stage.VELOCITY
-    is_fixed = True
     routine = by_address(look)
 
     def __init__(self, mobod: MobilizedBody, which_q: int = 0, value: float = 0.0, *, upper: bool = False) -> None:

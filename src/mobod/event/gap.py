@@ -56,7 +56,6 @@ class Gap(Witness):
     required_stage = Stage.POSITION
     has_rate = True
     rate_stage = Stage.VELOCITY
-    is_fixed = True
     routine = by_address(look)
 
     def __init__(

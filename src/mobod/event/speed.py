@@ -44,7 +44,6 @@ class Speed(Witness):
 
     required_stage = Stage.TIME
     has_rate = True
-    is_fixed = True
     routine = by_address(look)
 
     def __init__(self, mobod: MobilizedBody, which_u: int = 0, value: float = 0.0) -> None:

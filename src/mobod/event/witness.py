@@ -57,8 +57,6 @@ class Witness(Sealed, Abstract):
     has_rate = False
     #: How far the state has to be realized for `calc_rate`.
     rate_stage = Stage.ACCELERATION
-    #: Whether `pack` gives the same as long as the Instance variables of a state are the same, and so need not be asked anew.
-    is_fixed: ClassVar[bool] = False
     #: Evaluates it in kernels, made by `routines.by_address` of its value and rate; None where only Python can.
     routine: ClassVar[Routine | None] = None
 
@@ -67,7 +65,7 @@ class Witness(Sealed, Abstract):
         """Compute the function."""
 
     def pack(self, state: State) -> tuple[Sequence[int], Sequence[float]]:
-        """The integers and numbers that its routine reads."""
+        """The integers and numbers that its routine reads: the same as long as the Instance variables of a state are."""
         raise TypeError(f"{self!r} has no routine")
 
     def calc_rate(self, state: State) -> float:

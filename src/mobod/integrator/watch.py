@@ -107,7 +107,7 @@ class Watch:
         self.time = self._end = -np.inf
         accuracy, told = self._integrator.get_accuracy_in_use(), [one.info.told for one in watched]
         made_of = self._integrator.get_state().instance_token, accuracy, told, self._integrator.held is None
-        if self._is_fixed and made_of == self._made_of and self._packed is not None:  # as after most events
+        if made_of == self._made_of and self._packed is not None:  # as after most events
             self._seen[:, :SHIFT] = np.nan
         else:
             for one in watched:
@@ -129,7 +129,6 @@ class Watch:
         self._realized = [(EVERYTHING, int(Stage.ACCELERATION))] * 4
         self._realized[watching.WITH_SPEEDS] = KINEMATICS, int(Stage.VELOCITY)
         self._realized[watching.AS_NEEDED] = EVERYTHING if self._needs_rates else KINEMATICS, int(self._stage)
-        self._is_fixed = all(one.witness is None or one.witness.is_fixed for one in watched)
         self._rates = [one.rate for one in watched]
         self._has_differences = any(rate is None for rate in self._rates)
         #: The numbers of those with knots.
