@@ -111,7 +111,7 @@ def _dynamics(core: ArrayDynamics, n: int, name: str) -> Any:
         H = core.second(q, u, third, weights[:, None]).reshape(n, -1)
         J = derivatives(q, u, third)
         for a in range(3):
-            found += [H[:, chosen] for chosen in places()[3 * a : 3 * a + 3]]
+            found += [H.take(chosen, axis=1, mode="clip") if len(chosen) else none for chosen in places()[3 * a : 3 * a + 3]]
             found += [none, J[a]]  # by the value, on which nothing depends; by the weights: J^T, column by column
         return found
 

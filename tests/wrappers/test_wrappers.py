@@ -13,9 +13,9 @@ KINDS = [ForwardDynamics, InverseDynamics]
 
 @pytest.fixture
 def arm():
-    """A pin and a ball, so that q has a number more than u, with a spring; constrained if asked."""
+    """A pin and a ball, so that q has a number more than u, with a spring or a welded body; constrained if asked."""
 
-    def build(constrained=False):
+    def build(constrained=False, welded=False):
         system = mb.MultibodySystem("arm")
         matter = mb.SimbodyMatterSubsystem(system)
         forces = mb.GeneralForceSubsystem(system)
@@ -23,7 +23,10 @@ def arm():
         link = mb.body.Rigid(mb.MassProperties(1.3, (0, 0.1, 0.2), mb.Inertia(0.5, 0.6, 0.7, 0.01, 0.02, 0.03)))
         pin = mb.mobilizer.Pin(matter.ground, link, X_BM=mb.Transform((0, 1, 0)), name="pin")
         ball = mb.mobilizer.Ball(pin, link, X_BM=mb.Transform((0, 0.5, 0)), name="ball")
-        mb.force.MobilityLinearSpring(forces, pin, 0, 3.0, 0.1)
+        if welded:  # gravity is Ground's acceleration, and welds are lumped
+            mb.mobilizer.Weld(ball, link, X_PF=mb.Transform((0.3, 0, 0.1)))
+        else:
+            mb.force.MobilityLinearSpring(forces, pin, 0, 3.0, 0.1)
         if constrained:
             mb.constraint.Rod(matter.ground, (0.5, -1, 0), ball, (0, -0.5, 0), 1.0)
         return system
@@ -225,9 +228,10 @@ def own_second_derivatives(system, point, direction):
     return system.calc_forward_dynamics_second_derivatives(state, q=direction[0], u=direction[1]), rates
 
 
-def test_second_derivatives_are_the_systems_own(arm, rng, close):
+@pytest.mark.parametrize("welded", [False, True])
+def test_second_derivatives_are_the_systems_own(welded, arm, rng, close):
     """Of one state, along speeds and displacements, quaternions by their numbers: both are exact, but for 2e-13 of rounding."""
-    system = arm()
+    system = arm(welded=welded)
     core, given, weights = ForwardDynamics(system), points(rng, 1), rng.normal(size=(2, 4))
     found = core.second(*given, weights[None])[0]
     along = rng.normal(size=(2, 4))

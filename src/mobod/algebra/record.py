@@ -304,8 +304,6 @@ class RecordBase:
         #: Of each state field where it starts in the buffer, its shape in memory, and its columns.
         self._state_fields = {f.name: (starts[f.name], shape, f.columns) for f, shape in zip(fields, shapes, strict=True)}
         self._state_places = np.array([layout.places[field.name] for field in fields])
-        for name in self._state_fields:
-            self.make_array(name)
         self.words[:, self._state_places] = address_of(self.buffer) + 8 * np.array([starts[field.name] for field in fields])
         for name, array in shared.items():
             self.share(name, array)

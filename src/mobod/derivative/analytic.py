@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
-from ..force.slopes import row_of
+from ..force.slopes import KIND, ORIENTATION, row_of
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
 from ..tree import matrix_sweep
@@ -162,8 +162,9 @@ class Sweep:
                 bent[b.index] = 2 * (b.facts.num_u > 0)
         #: 1 for bodies whose columns depend on their coordinates; 2 where Python knows how.
         self.bent: npt.NDArray[np.int64] = np.array(bent, np.int64)
-        #: The elements of forces on single mobilities, see `force.slopes`.
-        self.slopes = slopes
+        self.is_bent = any(bent)
+        #: The elements of forces on single mobilities, see `force.slopes`; and whether their second derivatives are known.
+        self.slopes, self.has_second = slopes, bool((slopes[:, KIND] != ORIENTATION).all())
         #: Of each body the next one inboard that has mobilities, or the body itself.
         self.carrier = np.zeros(tree.nb, np.int64)
         for b in range(1, tree.nb):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ def targets(out: Any, kind: Any, shapes: Sequence[tuple[int, ...]]) -> Any:
 
 def in_block(block: Array, n: int, shapes: Sequence[tuple[int, ...]]) -> list[Array]:
     """Parts of a row a state, one behind the other, of the first *n* states ``(n, *shape)``: views."""
-    ends = np.cumsum([0, *map(math.prod, shapes)])
+    ends = list(accumulate(map(math.prod, shapes), initial=0))
     return [block[:n, ends[i] : ends[i + 1]].reshape(n, *shape) for i, shape in enumerate(shapes)]
 
 

@@ -11,15 +11,16 @@ Source of the first derivatives: `derivative.sweep`; of l . tau'': `derivative.s
 
 from typing import Any
 
+from ..algebra import vec3
+from ..algebra.memory import load3
 from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..derivative import second_sweep, sweep
 from ..derivative.residual import clear
-from ..state.validity import ARTICULATED, EVERYTHING, KINEMATICS, NO_RATES
+from ..state.validity import ARTICULATED
 from ..tree import inverse_dynamics, inverse_mass_matrix
-from .batch import realize_eight
-from .batch_operators import put, take
+from .batch_operators import put, realize, take
 from .chunks import shared
 
 
@@ -72,12 +73,15 @@ def _find_first(n: int, M_inv: Any, D: Any, X: Any) -> None:
 # fmt: off
 @compiled
 def calc_second_derivatives(
-    block: Any, address: int, share: Any, states: Any, of_forward: bool, slopes: Any, bent: Any, w: Any, u_dot: Any, w8: Any,
-    udot: Any, A: Any, bodies: Any, speeds: Any, columns: Any, pushed: Any, by_weights: Any, work: Any, M_inv: Any,
-    weights: Any, D: Any, X: Any, S: Any, H: Any, out: Any,
+    block: Any, address: int, share: Any, states: Any, wanted: int, of_forward: bool, slopes: Any, bent: Any, w: Any,
+    u_dot: Any, w8: Any, udot: Any, A: Any, bodies: Any, speeds: Any, columns: Any, pushed: Any, by_weights: Any, work: Any,
+    M_inv: Any, weights: Any, D: Any, X: Any, S: Any, H: Any, out: Any,
 ) -> None:
     # fmt: on
-    """Those of weights times udot by (q, u, f), or times what is missing for *u_dot* by (q, u, udot), a square a weight."""
+    """Those of weights times udot by (q, u, f), or times what is missing for *u_dot* by (q, u, udot), a square a weight.
+
+    After what is *wanted* of the states.
+    """
     model = attach(block)
     n = model.nu
     for g in shared(share):
@@ -86,16 +90,16 @@ def calc_second_derivatives(
         take(w, first, w8)
         clear(D, o)
         clear(S, o)
+        realize(model, address, wanted, first, states)
         if of_forward:
-            realize_eight(model, address, EVERYTHING | NO_RATES, first, states)
             inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
             for i in range(n):
                 store(udot, i, 0, load(model.u_dot, i, 0))
         else:
-            realize_eight(model, address, KINEMATICS | NO_RATES, first, states)
             take(u_dot, first, udot)
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot, A)
-        pull, none = sweep.gravity(model), bodies[:0]
+        # gravity may be an acceleration of Ground's, see `lumped_welds`
+        pull, none = vec3.add(sweep.gravity(model), load3(model.A_GB, 0, 3)), bodies[:0]
         sweep.sweep(model, A, udot, pull, none, bent, slopes, bent[:0], bent, none, bodies, speeds, columns, D[:n], D[n:])
         if of_forward:
             _find_first(n, M_inv, D, X)

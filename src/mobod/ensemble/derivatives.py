@@ -22,7 +22,6 @@ from ..derivative.routines import calc_residual
 from ..derivative.seeded_record import SeededRecord, side_by_side
 from ..derivative.settings import Setting, find_each
 from ..derivative.stiffness import NUMBERS_OF_STIFFNESS
-from ..force import slopes
 from ..state.state import State
 from ..system.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from ..tree import realize as _realize
@@ -202,25 +201,27 @@ class Derivatives(OfParts):
         derivatives along displacements: row after column. They are exact where one sweep finds the first ones and no
         orientation spring acts; None elsewhere. *weights* are ``(n, k, nu)``.
         """
-        if not self._sweeps() or (self._sweep().slopes[:, slopes.KIND] == slopes.ORIENTATION).any():
+        if not (self._sweeps() and self._sweep().has_second):
             return None
         self._take(q, u, mobility_forces)
         tree, sweep, (n, k, nu) = self._template.tree, self._sweep(), weights.shape
         given = {"weights": weights.reshape(n, k * nu), "u_dot": np.zeros((n, nu)) if u_dot is None else u_dot}
+        stage = Stage.ACCELERATION if u_dot is None else Stage.VELOCITY
         return self._operate(
             "second_derivatives",
-            Stage.VELOCITY,
+            stage,
             batch_second_derivatives.calc_second_derivatives,
             given,
             (k, 3 * nu, 3 * nu),
-            before=(u_dot is None, sweep.slopes, sweep.bent),
+            before=(self._wanted(stage), u_dot is None, sweep.slopes, sweep.bent),
             scratch=(
                 *((tree.nb, 6), *self._scratch_of_sweep()),
                 *((tree.nb, second_sweep.NUMBERS_A_BODY), (nu, second_sweep.NUMBERS_A_MOBILITY), self._column_scratch()),
-                *((nu, nu), (k, nu), (2 * nu, nu), (nu, 3 * nu), (2 * nu * k, 3 * nu)),
+                *((nu, nu), (k, nu), (2 * nu, nu), (nu, 3 * nu), (2 * nu * k, 3 * nu), (k, 9 * nu * nu)),
             ),
             alone=_never,
             realized=False,
+            reduced=True,
         )
 
     def calc_parameter_derivatives(self, parameters: Sequence[Any]) -> Array:
@@ -382,7 +383,7 @@ class Derivatives(OfParts):
         if self._system.needs_states or self._overrides or not self._template.tree.nu:
             return False
         sweep = self._sweep()
-        return type(sweep) is Sweep and not sweep.bent.any()
+        return type(sweep) is Sweep and not sweep.is_bent
 
     def _has_kernels(self) -> bool:
         """True if a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""

@@ -150,7 +150,7 @@ class Operators(OnManifold):
             rows[: self._n] = array.reshape(self._n, -1)
             arguments.append(rows)
         shapes = [(array.shape[1], 1) if array.ndim == 2 else (len(array[0]), array[0][0].size) for array in given.values()]
-        field = (out[0], 1) if len(out) == 1 else (out[0], int(np.prod(out[1:])))
+        field = (out[0], math.prod(out[1:]))
         fields = (*shapes, *scratch) if reduced else (*shapes, *scratch, field)
         given_block = found is not None
         if found is None:

@@ -55,12 +55,12 @@ def array_callback() -> Any:
 
         def eval_buffer(self, arguments: Any, results: Any) -> int:
             given = [
-                np.zeros(size.nnz()) if one is None else np.frombuffer(one, np.float64)  # none where all are zero
+                np.zeros(size.nnz()) if one is None else np.frombuffer(one)  # none where all are zero
                 for one, size in zip(arguments, self._takes, strict=True)
             ]
             for buffer, part in zip(results, self._compute(*given), strict=True):
                 if buffer is not None and len(buffer):
-                    np.frombuffer(buffer, np.float64)[:] = np.ravel(part)
+                    np.frombuffer(buffer).reshape(np.shape(part))[...] = part
             return 0
 
     return ArrayCallback
