@@ -26,6 +26,7 @@ class Routine:
     def __init__(self, function: Callable[..., Any], makes_arrays: bool = False) -> None:
         self.python = function
         self._addresses: dict[str, int] = {}
+        self._on_disk: set[str] = set()
         self._makes_arrays = makes_arrays
         self._kept: list[Any] = []  # what the addresses point at
         (engine.make_jitable_with_arrays if makes_arrays else generic)(function)
@@ -51,7 +52,11 @@ class Routine:
     ) -> bool:
         """True if there is such an address, or a file to load the code from."""
         scalar = scalar_of(in_lanes, with_tangents, own_parameters, twice)
-        return scalar in self._addresses or self._cache(self._entry(scalar), scalar).has(self._signature())
+        if scalar in self._addresses or scalar in self._on_disk:
+            return True
+        if self._cache(self._entry(scalar), scalar).has(self._signature()):
+            self._on_disk.add(scalar)  # looking there takes half a millisecond
+        return scalar in self._on_disk
 
     def _entry(self, scalar: str) -> Callable[..., Any]:
         """The compiled function: it makes the record of its address."""

@@ -57,6 +57,14 @@ def whole_for(system: Any, state: State) -> Whole:
     return found
 
 
+def is_swept(system: Any, state: State) -> bool:
+    """True if one sweep differentiates all that acts, of eight states at a time."""
+    if system.needs_states or not state.tree.nu:
+        return False
+    sweep = sweep_for(system, state)
+    return type(sweep) is Sweep and not sweep.is_bent
+
+
 def _key_of(state: State) -> tuple[Any, ...]:
     """The state's own parameters that decide on the plan; of a mass it matters only whether there is one."""
     own = state.own_fields

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..derivative.analytic import sweep_for
+from ..derivative.analytic import is_swept, sweep_for
 from ..derivative.coordinates import has_rates, lines
 from ..errors import ModelError
 from ..force import slopes
@@ -147,12 +147,12 @@ class ArrayDynamics(abc.ABC):
         if tree.counts["nc"]:
             return found
         found[nq : nq + nu, nq + nu :] = False
-        is_swept = self._of(1).is_swept()
+        swept = not self._turns and is_swept(self.system, self._state)
         for b in range(1, tree.nb):
             if tree.fields["parent"][b] == 0 and tree.num_u[b] == tree.num_q[b] == 1 and not sweep.bent[b]:
                 q, u = tree.first_q[b], nq + tree.first_u[b]
-                found[q, nq if is_swept else nq + nu :] = False
-                found[q, u] = found[u, q] = not is_swept or tree.first_u[b] in stopped
+                found[q, nq if swept else nq + nu :] = False
+                found[q, u] = found[u, q] = not swept or tree.first_u[b] in stopped
         return found & found.T
 
     def _gradients(self, x: Array, weights: Array) -> Array:

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES
 from ..derivative import second_sweep, sweep as sweeps
-from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
-from ..derivative.coordinates import has_rates
+from ..derivative.analytic import Whole, is_swept, sweep_for, whole_for
 from ..derivative.couplings import NUMBERS_OF_WRENCHES
 from ..derivative.local import NUMBERS_OF_BLOCK
 from ..derivative.parameters import by_inertia, is_weighed
@@ -187,10 +186,6 @@ class Derivatives(OfParts):
             found=block,
         )
         return put(found, into)
-
-    def is_swept(self) -> bool:
-        """True if one sweep differentiates all that acts, of eight states at a time, and q_dot is u."""
-        return self._sweeps() and not has_rates(self._template)
 
     def second_derivatives(
         self, weights: Array, q: Array, u: Array, mobility_forces: Array | None = None, u_dot: Array | None = None
@@ -380,10 +375,7 @@ class Derivatives(OfParts):
 
     def _sweeps(self) -> bool:
         """True if eight states can be swept at a time."""
-        if self._system.needs_states or self._overrides or not self._template.tree.nu:
-            return False
-        sweep = self._sweep()
-        return type(sweep) is Sweep and not sweep.is_bent
+        return not self._overrides and is_swept(self._system, self._template)
 
     def _has_kernels(self) -> bool:
         """True if a kernel can differentiate all that acts, of states that differ in variables and parameters alone."""

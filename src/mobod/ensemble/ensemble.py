@@ -53,7 +53,7 @@ class Ensemble(Simulating):
     (100, 2)
     """
 
-    INNER = frozenset({"frame_jacobian", "is_swept", "particles", "second_derivatives", "tasks", "threads_at_work"})
+    INNER = frozenset({"frame_jacobian", "particles", "second_derivatives", "tasks", "threads_at_work"})
 
     __slots__ = ()
 
