@@ -15,7 +15,7 @@ from typing import Any
 from ..compiling import get_ready
 from ..errors import CommandError, MobodError
 from ..importer.model import Model
-from ..importer.named_models import UNITS_OF_FILES, Loaded, list_examples, summarize
+from ..importer.named_models import UNITS_OF_FILES, Loaded, list_examples, path_of_model, summarize
 from ..integrator import Integrator
 from ..simulation.events import Event, Events
 from ..simulation.trajectory import Trajectory
@@ -248,7 +248,7 @@ def _check_files(options: argparse.Namespace) -> None:
     from ..value.checks import check_extension
 
     for path, known in (
-        (options.output, (*FORMATS, STATES) if Path(options.model).suffix.lower() == ".osim" else FORMATS),
+        (options.output, (*FORMATS, STATES) if path_of_model(options.model).suffix.lower() == ".osim" else FORMATS),
         (options.plot, FIGURES),
         (options.animate, (".gif", ".mp4")),
         (options.replay, (".html", ".htm", ".glb")),

@@ -162,22 +162,26 @@ _OF_OPENSIM = {
 _OF_ALL = ("gravity", *_OF_OPENSIM, *_OF_FLOORS)
 
 
+def path_of_model(model: str) -> Path:
+    """The file that MODEL means: one of that name, or else that of an example."""
+    path, examples = Path(model), find_examples()
+    name = path.stem if path.suffix in _ENDINGS else path.name
+    return examples[name] if not path.is_file() and path.parent == Path() and name in examples else path
+
+
 def load_model(model: str, choices: Choices) -> Loaded:
     """Read a model: a URDF file, a Python file, or an example."""
     for name in _OF_FLOORS:
         if getattr(choices, name) is not None and not choices.floor:
             raise CommandError(f"--{name.replace('_', '-')} is of a floor, and there is none; ask for it by --floor")
-    path = Path(model)
-    examples = find_examples()
-    name = path.stem if path.suffix in _ENDINGS else path.name
-    if not path.is_file() and path.parent == Path() and name in examples:
-        path = examples[name]
+    path = path_of_model(model)
     if path.is_dir():
         raise CommandError(
             f"{model} is a folder; MODEL is a model file (.urdf, .osim, ...), a .py file or an example, or a run file, .toml"
         )
     if not path.exists():
-        raise CommandError(f"there is no file {model}, and no such example; {suggest(name, sorted(examples))}")
+        name = path.stem if path.suffix in _ENDINGS else path.name
+        raise CommandError(f"there is no file {model}, and no such example; {suggest(name, sorted(find_examples()))}")
     extension = path.suffix.lower()
     if extension == ".py":
         for what in fields(choices):
