@@ -43,7 +43,8 @@ def test_what_is_written_is_read_again(smooth, tmp_path):
         before = smooth.muscles[name].get_default_max_isometric_force()
         assert_allclose(one.get_default_max_isometric_force(), 1.5 * before)
     reserves = {name for name in again.actuators if name.startswith("reserve_")}
-    assert reserves == {f"reserve_{name}" for name in again.speeds}
+    # the patella follows the knee: OpenSim's ModOpAddReserves gives it none either
+    assert reserves == {f"reserve_{name}" for name in again.speeds if name != "knee_angle_pat_r"}
     assert again.actuators["reserve_knee_angle_r"].optimal_force == 20.0
     opensim = pytest.importorskip("opensim")
     theirs = opensim.Model(str(tmp_path / "leg.osim"))

@@ -17,6 +17,7 @@ from ..formats import as_model
 from ..model import Model
 from ..opensim_file import apply_defaults
 from ..xml_element import Element
+from .coupler import DependentCoordinate
 from .document import read_document
 from .functions import element_of
 from .load import model_of_document
@@ -234,7 +235,9 @@ def remove_muscles(model: Given) -> Model:
 
 
 def add_reserves(model: Given, optimal_force: float = 1.0, bound: float | None = None) -> Model:
-    """Give each coordinate without an actuator of its own one, ``reserve_<coordinate>``, of an optimal force: a new model.
+    """Give each free coordinate without an actuator of its own one, ``reserve_<coordinate>``: a new model.
+
+    Coordinates that are locked, prescribed, or follow others by constraints have none, as in OpenSim.
 
     Parameters
     ----------
@@ -439,9 +442,18 @@ def _is_path(one: Element) -> bool:
 
 
 def _is_held(model: Model, state: Any, name: str) -> bool:
+    """True if a coordinate is locked, prescribed, or follows others."""
     tree, place = state.tree, model.speeds[name]
     b = next(b for b in range(1, tree.nb) if tree.first_u[b] <= place < tree.first_u[b] + tree.num_u[b])
-    return bool(state.field("prescribed")[b])
+    starts = [int(first) for first in tree.first_u]
+    follows = any(
+        one.dependent_place(starts) == place
+        for one in model.matter.constraints
+        if isinstance(one, DependentCoordinate) and not one.is_disabled(state)
+    )
+    own = model.data.get("coordinates", {}).get(name)  # some of a joint's are held by constraints
+    said = own is not None and (own.locked or own.prescribed or own.is_free_to_satisfy_constraints)
+    return bool(state.field("prescribed")[b]) or follows or said
 
 
 def _text(one: Element, *tags: str) -> str:
