@@ -125,6 +125,31 @@ def test_a_second_process_loads_what_the_first_compiled(tmp_path):
     assert not list(tmp_path.rglob("*.part"))
 
 
+def test_what_code_was_made_of_is_read_once_another_kernel_calls_it(tmp_path):
+    """LLVM would take twice as long for that as for loading the code."""
+    fill(tmp_path)
+    count = """
+import llvmlite.binding as llvm
+read, parse = [], llvm.parse_bitcode
+llvm.parse_bitcode = lambda *given: read.append(given) or parse(*given)
+"""
+    call = """
+from mobod.compiling import compiled
+print(len(read))
+@compiled
+def put_half_length(x):
+    small_kernels.put_length(x)
+    x[0] *= 0.5
+x = np.array([3.0, 4.0])
+put_half_length(x)
+print(x[0], len(read))
+small_kernels.put_length(x)
+put_half_length(x)
+print(len(read))
+"""
+    assert run(count + NORMALIZE + call, tmp_path)[0].splitlines() == [NORMALIZED, "0", "2.5 1", "1"]
+
+
 def test_an_edited_kernel_is_compiled_anew_and_an_edit_elsewhere_is_not(tmp_path, package):
     """An edit in a file other than the entry point's: what Numba's own cache does not see."""
     cache = tmp_path / "cache"

@@ -18,7 +18,7 @@ from typing import Any
 
 from . import bundle, engine, notice, store
 from .fingerprint import NotHashable, environment, fingerprint
-from .numba_patches import quickly
+from .numba_patches import CODE, quickly, why_unpatched
 
 
 class DiskCache:
@@ -138,7 +138,7 @@ class DiskCache:
 
         key = self._key(signature)
         if key is not None:
-            store.write(self._name(key, result.codegen.magic_tuple()), dumps(_without_modules(result._reduce())))
+            store.write(self._name(key, result.codegen.magic_tuple()), dumps(_without_modules(_needed_again(result))))
 
 
 class _Constants:
@@ -154,6 +154,31 @@ class _Constants:
         from numba.core.environment import _rebuild_env
 
         return _rebuild_env, (__package__, *self._kept)
+
+
+#: Begins the list of what a kernel's code defines.
+_DEFINES = "defines"
+
+
+def _needed_again(result: Any) -> tuple[Any, ...]:
+    """The parts of a result of Numba's that a later process needs.
+
+    What its code defines stands in place of the types as text, so that the code is loaded without a look at what it was made
+    of. Of the functions in it that have no constants, code asks for none.
+    """
+    library, *others, _, begin, environments = result._reduce()
+    module = result.library._get_module_for_linking()
+    defined = [one.name for one in (*module.functions, *module.global_variables) if not one.is_declaration]
+    return library, *others, "\n".join([_DEFINES, *defined]), begin, tuple(one for one in environments if one.consts)
+
+
+def _to_load(parts: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Such parts for `numba_patches`, where these are in place and the file is of no earlier version."""
+    (name, _, data), *others, text, begin, environments = parts
+    mark, *defined = text.split("\n")
+    if why_unpatched() or mark != _DEFINES:
+        return parts
+    return (name, CODE, (*data, defined)), *others, "", begin, environments
 
 
 def _without_modules(part: Any) -> Any:
@@ -182,7 +207,7 @@ def _rebuilt(name: str, where: bundle.Bundle | None, target_context: Any) -> Any
     if data is None:
         return None
     try:
-        return CompileResult._rebuild(target_context, *_Unpickler(io.BytesIO(data)).load())
+        return CompileResult._rebuild(target_context, *_to_load(_Unpickler(io.BytesIO(data)).load()))
     except Exception as error:  # whole as it was written, and yet of no use
         place = "in the cache of compiled code" if where is None else "compiled code that came with mobod"
         notice.warn_of_file(f"{name}, {place}, is unusable: {error!r}; it is compiled anew")

@@ -95,6 +95,7 @@ def patches() -> tuple[Patch, ...]:
         *_make_code_once(),
         *_keep_apart(),
         *_link_once(),
+        *_load_code(),
         *leaner(),
     )
     assert len({(one.owner, one.name) for one in made}) == len(made)
@@ -478,6 +479,43 @@ def text_of(library: Any) -> str:
     if library in _parts:
         _give(whole, library)
     return str(whole)
+
+
+#: Of a library of functions that is loaded: its code, what that was made of, and the names that it defines.
+CODE = "code"
+
+
+def _load_code() -> Iterator[Patch]:
+    """Load a kernel's code without what it was made of, which LLVM would read for half of the time that loading takes.
+
+    Another kernel that calls it has it read.
+    """
+    from numba.core.codegen import CPUCodeLibrary
+
+    owner: Any = CPUCodeLibrary
+    load = vars(owner)["_unserialize"].__func__
+
+    def load_code(cls: Any, codegen: Any, state: tuple[str, str, Any]) -> Any:
+        name, kind, data = state
+        if kind != CODE:
+            return load(cls, codegen, state)
+        code, bitcode, defined = data
+        library = codegen.create_library(name)
+        library.enable_object_caching()
+        library._set_compiled_object(code)
+        library._get_module_for_linking = functools.partial(_module_read, library, bitcode)
+        library._finalize_final_module()
+        codegen._engine._defined_symbols.update(defined)
+        return library
+
+    yield Patch(owner, "_unserialize", classmethod(load_code))
+
+
+def _module_read(library: Any, bitcode: bytes) -> Any:
+    """The module that the code of a library has been made of, which was loaded without it."""
+    if library._shared_module is None:
+        library._shared_module = importlib.import_module("llvmlite.binding").parse_bitcode(bitcode)
+    return library._shared_module
 
 
 def _lock_llvm_quietly() -> None:
