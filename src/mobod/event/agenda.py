@@ -17,7 +17,7 @@ from .periodic import Periodic
 from .reporter import EventReporter
 from .scheduled import Scheduled
 from .triggered import Triggered
-from .watched import Watched, of_triggered, settings_of
+from .watched import Watched, of_triggered
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -148,8 +148,10 @@ class Agenda:
     def watched(self, state: State) -> list[Watched]:
         """All witnesses, of reporters, of handlers and of subsystems, that make an event when they rise or fall."""
         for k, one in enumerate(self._triggered):
-            if one.settings != settings_of(one.owner):
-                self._triggered[k] = of_triggered(one.owner)
+            owner = one.owner
+            settings = owner.get_required_stage(), owner.get_trigger_info(), owner.witness if one.has_witness else None
+            if one.settings != settings:
+                self._triggered[k] = of_triggered(owner)
         found = self._triggered[:]
         if self.contacts is not None:
             found += self.contacts.watched(state)

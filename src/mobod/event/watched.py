@@ -46,8 +46,10 @@ class Watched:
     knots: Callable[[Any], float] | None = None
     #: That bound and its rate, which kernels look at in its place; no number where it is not above zero.
     bound: Callable[[Any], tuple[float, float]] | None = None
-    #: Of a triggered owner what this was made of: see `settings_of`.
+    #: Of a triggered owner what this was made of: the stage, changes of sign and witness, which it may set otherwise between
+    #: events; and whether it has a witness.
     settings: tuple[Any, ...] = ()
+    has_witness: bool = False
     #: What it is of a contact, or 0: a GAP that begins overrun, as an event is found, is watched from there; and a force of
     #: what is CLOSED that begins a little below zero, and may hold, from twice that. `stepping.witnesses` raises them.
     near: int = 0
@@ -87,12 +89,8 @@ class Found:
 
 def found_of(low: float, high: float, watched: Sequence[Watched], crossed: Sequence[float]) -> Found:
     """The events of those that have risen, 1 in *crossed*, or fallen, -1, in a window of time."""
-    which, rising = [], []
-    for one, sign in zip(watched, crossed, strict=True):
-        if sign != 0.0:
-            which.append(one)
-            rising.append(sign > 0.0)
-    return Found(low, high, which, rising)
+    places = [k for k, sign in enumerate(crossed) if sign != 0.0]
+    return Found(low, high, [watched[k] for k in places], [crossed[k] > 0.0 for k in places])
 
 
 def is_compiled(owner: Any) -> bool:
@@ -103,17 +101,13 @@ def is_compiled(owner: Any) -> bool:
     return kind.routine is not None and holds_for(kind, "routine")
 
 
-def settings_of(one: Triggered) -> tuple[Any, ...]:
-    """The stage, changes of sign and witness of a triggered handler or reporter, which may set others between events."""
-    return one.get_required_stage(), one.get_trigger_info(), one.witness if isinstance(one, When) else None
-
-
 def of_triggered(one: Triggered) -> Watched:
     """A triggered handler or reporter as something to watch."""
-    rate = one.witness.calc_rate if isinstance(one, When) and one.witness.has_rate else None
+    witness = one.witness if isinstance(one, When) else None
+    rate = witness.calc_rate if witness is not None and witness.has_rate else None
     value = one.get_value
-    if isinstance(one, When) and type(one).get_value is When.get_value:
-        value = one.witness.calc_value
-    in_kernels = one.witness if isinstance(one, When) and is_compiled(one) else None
-    stage, info, _ = settings = settings_of(one)
-    return Watched(one, 0, stage, value, rate, info, in_kernels, settings=settings)
+    if witness is not None and type(one).get_value is When.get_value:
+        value = witness.calc_value
+    settings = stage, info, _ = one.get_required_stage(), one.get_trigger_info(), witness
+    in_kernels = witness if is_compiled(one) else None
+    return Watched(one, 0, stage, value, rate, info, in_kernels, settings=settings, has_witness=witness is not None)

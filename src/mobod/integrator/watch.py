@@ -365,7 +365,7 @@ class Watch:
 
         The state is anywhere in the step afterwards.
         """
-        if not self.time < self._end:
+        if self.time >= self._end:
             return None
         if self._packed is None:
             self._revive()

@@ -29,21 +29,23 @@ class Accumulation:
 
     def refuse(self, found: Found) -> None:
         """Raise an error for events that accumulate: they would never end, or be missed in the end."""
-        self._in_a_row = self._in_a_row + 1 if found.high - self._last_event <= found.which[0].window else 0
-        self._last_event, too_many = found.high, self._in_a_row > _MOST_IN_A_ROW
+        now, known = found.high, self._times_of
+        self._in_a_row = self._in_a_row + 1 if now - self._last_event <= found.which[0].window else 0
+        self._last_event, too_many = now, self._in_a_row > _MOST_IN_A_ROW
         for one in found.which:
-            times = self._times_of.get(one.owner, ())
+            times = known.get(one.owner, ())
             if not too_many:
-                if len(times) < 3 or (gap := found.high - times[-1]) >= max(
-                    _ACCUMULATED * one.window, _SHORT * (found.high - times[0])
-                ):
+                if len(times) < 3:
+                    continue
+                gap = now - times[-1]
+                if gap >= _ACCUMULATED * one.window and gap >= _SHORT * (now - times[0]):
                     continue
                 shrinking = gap < times[-1] - times[-2] < times[-2] - times[-3]
                 if not shrinking or _settles(one.owner):  # the ready-made impact knows when it has come to rest
                     continue
-            between = [b - a for a, b in pairwise([*times[-3:], found.high])]
+            between = [b - a for a, b in pairwise([*times[-3:], now])]
             raise ConvergenceError(
-                f"events of {one.name!r} accumulate at time {found.high:.9g}: the last ones came after "
+                f"events of {one.name!r} accumulate at time {now:.9g}: the last ones came after "
                 f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {one.window:.3g}. Let its "
                 "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
             )
@@ -51,8 +53,10 @@ class Accumulation:
     def add(self, found: Found) -> None:
         """These events are to be handled."""
         for one in found.which:
-            self._times_of.setdefault(one.owner, []).append(found.high)
-            del self._times_of[one.owner][1:-4]  # the first stays
+            times = self._times_of.setdefault(one.owner, [])
+            times.append(found.high)
+            if len(times) > 5:
+                del times[1]  # the first stays
 
     def take_back(self, found: Found) -> None:
         """Handling them has failed, and may be tried once more."""

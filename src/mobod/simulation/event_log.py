@@ -95,7 +95,11 @@ class EventLog:
 
     def add_found(self, found: Found, reporters: bool, account: Account | None = None) -> None:
         """Add the witnesses that have changed sign, of reporters or of others; the first of an owner has its energy."""
-        energies = {id(owner): energy for owner, energy, _ in account.entries if energy} if account is not None else {}
+        energies: dict[int, float] = {}
+        if account is not None:
+            for owner, energy, _ in account.entries:
+                if energy:
+                    energies[id(owner)] = energy
         for one, rising in zip(found.which, found.rising, strict=True):
             if (one.form is EventReporter) is reporters:
                 energy = energies.pop(id(one.owner), 0.0) if energies else 0.0

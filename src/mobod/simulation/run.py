@@ -19,6 +19,7 @@ from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..event import ImpactWhen, LockWhen, StopWhen
 from ..integrator import Integrator
+from ..state.fields import GROUPED
 from ..state.resources import Settings
 from ..state.state import State
 from ..stepping import record as rk
@@ -64,6 +65,10 @@ class Keeper:
         """Write one now."""
         self.save()
         self.last = _clock.perf_counter()
+
+
+#: Own fields of a state that are others only where the token of its Instance variables is.
+_GROUPED = frozenset(GROUPED)
 
 
 def _counts(settings: Settings) -> dict[tuple[int, int], int]:
@@ -185,6 +190,8 @@ class Run:
         before = state if len(rows) else recording.state
         self._own = {name: array.copy() for name, array in before.own_fields.items()}
         self._settings = before.settings()
+        #: What stands for the Instance variables as they were last looked at.
+        self._seen: object = None
         self._results, self._energies = np.empty((0, self._ny)), np.empty(0)
         self._first = 0
         #: Time and y of the last row that was handed on.
@@ -304,7 +311,10 @@ class Run:
                 "of one length: use a TimeStepper"
             )
         own, settings = state.own_fields, state.settings(self._settings)
-        other = own.keys() != self._own.keys() or not all(np.array_equal(own[name], kept) for name, kept in self._own.items())
+        regrouped, self._seen = state.instance_token is not self._seen, state.instance_token
+        other = own.keys() != self._own.keys() or not all(
+            np.array_equal(own[name], kept) for name, kept in self._own.items() if regrouped or name not in _GROUPED
+        )
         if other or _counts(settings) != _counts(self._settings):
             self._own, self._settings = {name: array.copy() for name, array in own.items()}, settings
             row = len(self.rows) if self._reports is None else self._first + self._reports.made

@@ -90,18 +90,21 @@ def find_contacts(block: Any, table: Any, numbers: int, which: Any, starts: Any,
 def find_touching(block: Any, starts: Any, J: Any, gaps: Any, laws: Any, closed: Any, wide: Any, moved: Any, kept: Any) -> int:
     """Keep, in front, what `find_contacts` has found of contacts that are *closed*, or whose gaps are; their number.
 
-    Those are whose gaps are no wider than ``wide[0]`` times their rate and ``wide[1]``. *kept* becomes their numbers, and
+    Those are whose gaps are no wider than ``wide[0]`` times their rate and ``wide[1]`` times the largest coordinate, or 1, are;
+    ``wide[2]`` is the part of distances by which something is moved. *kept* becomes their numbers, and
     *starts* theirs. Below zero where one approaches that nothing free has a part in: -1 less its number, its rate in *wide*.
     """
     model, n = attach(block), gaps.shape[0]
     find_moved(block, J, starts[:n], wide[2], moved)
-    fastest = 1.0
+    fastest = largest = 1.0
+    for i in range(model.nq):
+        largest = max(largest, abs(load(model.q, i, 0)))
     for k in range(n):
         fastest = max(fastest, abs(_rate(model, J, starts[k])))
     count = end = 0
     for k in range(n):
         first, size, rate = starts[k], starts[k + 1] - starts[k], _rate(model, J, starts[k])
-        if not (gaps[k] < math.inf and (closed[k] or gaps[k] <= wide[0] * abs(rate) + wide[1])):
+        if not (gaps[k] < math.inf and (closed[k] or gaps[k] <= wide[0] * abs(rate) + wide[1] * largest)):
             continue
         if moved[k] == 0.0:
             if rate < -NO_RATE * fastest:
