@@ -173,11 +173,12 @@ def weighted_effects(model: Record, c: int, what: int) -> None:
 
     Both are zero for rows that take no part in it, the second for prescribed mobilities.
     """
-    rows = model.num_p[c] + model.num_v[c] + model.num_a[c]
+    rows, pushes = model.num_p[c] + model.num_v[c] + model.num_a[c], model.num_constrained_bodies[c] > 0
     taking_part = model.num_p[c]
     if what != PROJECT_Q:
         taking_part = taking_part + model.num_v[c]
-    begin(model, c, rows)
+    if pushes:
+        begin(model, c, rows)
     row = model.first_row[c]
     n = model.row_stride[row]
     base = model.row_effect[row]
@@ -186,19 +187,22 @@ def weighted_effects(model: Record, c: int, what: int) -> None:
     for place in range(model.path_length[c]):
         at = model.first_path[c] + place
         b, up, own = model.path[at], model.path_parent[at], model.path_mobilizer[at]
-        lever = load(model.path_levers, place, 0)
         i, num_u = model.first_u[b], model.num_u[b]
-        for j in range(num_u):
-            hw, hv = load_spatial(model.H, i + j)
-            d = load(model.projection_weight, i + j, 0)
-            w2 = d * vec3.dot(hw, hw)
-            of_torque, of_force = of_torque + w2, of_force + (w2 * lever + d * vec3.dot(hv, hv))
-        for k in range(rows):
-            zw, zv = load_spatial(model.path_forces, place * rows + k)
-            f = model.first_speed[c] + k * model.num_speeds[c] + own
+        if pushes:
+            lever = load(model.path_levers, place, 0)
             for j in range(num_u):
                 hw, hv = load_spatial(model.H, i + j)
-                e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
+                d = load(model.projection_weight, i + j, 0)
+                w2 = d * vec3.dot(hw, hw)
+                of_torque, of_force = of_torque + w2, of_force + (w2 * lever + d * vec3.dot(hv, hv))
+        for k in range(rows):
+            f = model.first_speed[c] + k * model.num_speeds[c] + own
+            for j in range(num_u):
+                e = o
+                if pushes:
+                    hw, hv = load_spatial(model.H, i + j)
+                    zw, zv = load_spatial(model.path_forces, place * rows + k)
+                    e = -(vec3.dot(hw, zw) + vec3.dot(hv, zv))
                 if own >= 0:
                     e = e + load(model.speed_coefficients, f + j, 0)
                 if k >= taking_part:
@@ -206,10 +210,13 @@ def weighted_effects(model: Record, c: int, what: int) -> None:
                 e0 = base + k * n + model.effect_place[i] + j
                 store(model.effect, e0, 0, e)
                 store(model.own_effect, e0, 0, e * load(model.projection_weight, i + j, 0))
-            if what == PROJECT_Q and model.rates[b] != q_rates.SAME:
+            if what == PROJECT_Q and model.rates[b] != q_rates.SAME and (pushes or own >= 0):
                 call_routine(model.constrain[AS_Q], model, b, base + k * n + model.effect_place[i])
-            transmit(model, up, b, rows, k, zw, zv)
-        _lengthen(model, place, up, b)
+            if pushes:
+                zw, zv = load_spatial(model.path_forces, place * rows + k)
+                transmit(model, up, b, rows, k, zw, zv)
+        if pushes:
+            _lengthen(model, place, up, b)
     _scales(model, c, rows, of_torque, of_force)
     for k in range(taking_part, rows):  # left out, and not redundant
         store(model.gram_inverse, model.row_place[row + k], 0, o - 1.0)

@@ -7,6 +7,7 @@ with P the rows of position equations in G, W the weights of u, and A = (N W)^+ 
 |N W du| is least, with weights of one |dq|, as in Simbody. Prescribed q and u are not changed. The error is the largest of all
 equations, each times its weight; an equation that moves nothing but for rounding of axes (`gram_solve`) has none, but where it
 is off by more than rounding explains, or moves by itself. Newton's method, with steps halved while they make it larger.
+Compiled equations of coordinates whose rates are u need no poses: where all are such, bodies are realized once, at the end.
 Source: Eich 1993; Sherman, Seth and Delp 2011, section 4.
 """
 
@@ -17,7 +18,7 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import any_not_finite, load, num_lanes, one, store, where, zero
 from ..compiling import compiled, generic, routine
-from ..constraint.protocol import AS_Q, PROJECT_Q
+from ..constraint.protocol import AS_Q, POSITIONS as POSITION_ROWS, PROJECT_Q, VELOCITIES as VELOCITY_ROWS
 from ..mobilizer import q_rates
 from ..mobilizer.access import copy, put4, vector4
 from ..state.fields import Record
@@ -197,6 +198,29 @@ def realize(model: Any, what: int, address: int) -> None:
 
 
 @generic
+def reads_coordinates_only(model: Any) -> bool:
+    """True where compiled equations of coordinates whose rates are u are all there are: nothing of bodies is in any."""
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            c = model.group_constraints[at]
+            if model.num_constrained_bodies[c] > 0 or model.constraint_routine[c] == 0:
+                return False
+            for k in range(model.first_mobilizer[c], model.first_mobilizer[c] + model.num_mobilizers[c]):
+                if model.rates[model.constrained_mobilizers[k]] != q_rates.SAME:
+                    return False
+    return True
+
+
+@generic
+def find_errors(model: Any, what: int, address: int, bare: bool) -> None:
+    """The rows and errors of the present q, or u: of *bare* equations without poses and velocities, else by `realize`."""
+    if bare:
+        call_routine(model.constrain[0], model, POSITION_ROWS if what == PROJECT_Q else VELOCITY_ROWS, 0)
+    else:
+        realize(model, what, address)
+
+
+@generic
 def any_positive(x: Any) -> bool:
     """True if *x* or one of its lanes is positive, or not a number."""
     return any_not_finite(where(x <= 0.0, zero(x), 1e308 + zero(x)) * 1e308)
@@ -209,8 +233,9 @@ def project(model: Record, what: int, address: int) -> int:
     *address* is that of `realize.advance`, or of what does it. Each lane halves its step where its error has grown, takes the
     next where not, and stays where it is done or not finite.
     """
+    bare = reads_coordinates_only(model)
     set_weights(model, what)
-    realize(model, what, address)
+    find_errors(model, what, address, bare)
     least, error, iterations = tolerance(model), largest_error(model, what), 0
     before, kept = error, zero(error)
     wished = where(least_iterations(model) > 0.0, one(error), zero(error))
@@ -220,7 +245,7 @@ def project(model: Record, what: int, address: int) -> int:
         if any_positive(part - kept):  # a lane takes a new step
             newton_step(model, what, kept)
         take_step(model, what, part)
-        realize(model, what, address)
+        find_errors(model, what, address, bare)
         error = largest_error(model, what)
         iterations += 1
         worse = where(error <= where(before < least, least, before), zero(error), one(error))
@@ -229,6 +254,8 @@ def project(model: Record, what: int, address: int) -> int:
         moving = where(kept > 0.0, 0.5 * part, one(error))
         part = where(part > 0.0, where(error <= least, zero(error), moving), zero(error))
         remember(model, what, kept)
+    if bare:
+        realize(model, what, address)
     keep_outcome(model, error, iterations)
     if any_positive(error - least):
         return 1
