@@ -177,8 +177,15 @@ def piece_at(model: Any, n: int, pieces: int, x: Any) -> Any:
         for piece in range(1, pieces):
             place = where(x >= number(model, n + PIECE * piece), 1.0 * PIECE * piece, place)
         return eight_rows_at(model.force_numbers, n, place)
-    p = load8(model, n)
+    first, end = 0, pieces  # of pieces that a lane is in, and behind them: what many read in lanes is much to load
     for k in range(1, pieces):
+        begun = x >= number(model, n + PIECE * k)
+        if not in_any(no(begun)):
+            first = k
+        elif not in_any(begun):
+            end = min(end, k)
+    p = load8(model, n + PIECE * first)
+    for k in range(first + 1, end):
         p = pick8(x >= number(model, n + PIECE * k), load8(model, n + PIECE * k), p)
     return p
 

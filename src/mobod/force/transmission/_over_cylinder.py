@@ -20,9 +20,9 @@ from ._lines import EPSILON, ROUNDING, angle_of, at, on_side, safe_sqrt
 NONE, INSIDE, WRAPPED, MANDATORY = 0.0, 1.0, 2.0, 3.0
 #: Longest straight piece, in metres, that neighbouring wraps see of the spiral on a cylinder, and how many are in a metre.
 PIECE, BY_METRE = 0.002, 500.0
-#: The cosine of the angle between tangents at the ends of a spiral, a tenth of a degree; how often they are sought, unless they
-#: move by less than so many metres.
-COS_TANGENT, MOST, REST = math.cos(math.radians(0.1)), 100, 1e-15
+#: The tangent of the angle between tangents at the ends of a spiral, a tenth of a degree; how often they are sought, unless
+#: they move by less than so many metres.
+TANGENT, MOST, REST = math.tan(math.radians(0.1)), 100, 1e-15
 PARALLEL = 1e-5
 WHOLE_TURN = 6.283185307179586
 
@@ -76,8 +76,9 @@ def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, si
     square_a, square_b = a[0] * a[0] + a[1] * a[1], b[0] * b[0] + b[1] * b[1]
     product = square_a * square_b
     part = radius / product
-    mid_a, to_a = _tangents(a, radius, square_a, part * square_b)
-    mid_b, to_b = _tangents(b, radius, square_b, part * square_a)
+    way_a, way_b = safe_sqrt(square_a - radius * radius), safe_sqrt(square_b - radius * radius)
+    mid_a, to_a = _tangents(a, radius, way_a, part * square_b)
+    mid_b, to_b = _tangents(b, radius, way_b, part * square_a)
     i, longer = one(a[2]), zero(a[2]) > 0.0
     # a segment that goes through touches at the two that are least apart: a's to the side of b, and b's to that of a
     second = a[0] * b[1] - a[1] * b[0] <= 0.0
@@ -93,7 +94,7 @@ def _touched(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: int, si
     first, last = _slid(a, b, first, last, square_a / (square_a + safe_sqrt(product)))
     half = 0.5 * length
     beyond = both(either(first[2] > half, first[2] < -half), either(last[2] > half, last[2] < -half))
-    first, last, along = _spiral(takes, a, b, first, last, radius, longer, alone)
+    first, last, along = _spiral(takes, a, b, first, last, (way_a, way_b), radius, longer, alone)
     return no(beyond), first, last, along
 
 
@@ -111,12 +112,12 @@ def _takes_second(mid_a: Any, to_a: Any, mid_b: Any, to_b: Any, axis: int, sign:
 
 
 @generic
-def _tangents(point: Any, radius: Any, square: Any, part: Any) -> Any:
+def _tangents(point: Any, radius: Any, way: Any, part: Any) -> Any:
     """The middle of where lines from a point touch the cylinder, at the point's height, and the way from it to the first.
 
-    *square* of the point's distance from the axis, *part* the radius by it.
+    *way* is how far the point is from there, *part* the radius by the square of its distance from the axis.
     """
-    along, across = part * radius, part * safe_sqrt(square - radius * radius)
+    along, across = part * radius, part * way
     return (along * point[0], along * point[1], point[2]), (-across * point[1], across * point[0], zero(across))
 
 
@@ -148,8 +149,11 @@ def _slid_one(slides: Any, own: Any, other: Any, point: Any, normal: Any, per_he
 
 
 @generic
-def _spiral(takes: Any, a: Any, b: Any, first: Any, last: Any, radius: Any, longer: Any, alone: bool) -> Any:
-    """The points of touch, slid along z to where the spiral between them goes on straight, and its length."""
+def _spiral(takes: Any, a: Any, b: Any, first: Any, last: Any, ways: Any, radius: Any, longer: Any, alone: bool) -> Any:
+    """The points of touch, slid along z to where the spiral between them goes on straight, and its length.
+
+    *ways* are those from the ends to them, seen along z.
+    """
     angle = angle_of(first[0] * last[1] - first[1] * last[0], first[0] * last[0] + first[1] * last[1])
     angle = where(longer, WHOLE_TURN - angle, angle)
     around = radius * radius * angle * angle
@@ -159,7 +163,7 @@ def _spiral(takes: Any, a: Any, b: Any, first: Any, last: Any, radius: Any, long
         pieces = floor(bare(safe_sqrt(square)) * BY_METRE)
         going = both(takes, pieces > 1.5)
         if in_any(going):
-            low, high = _settled(going, a, b, first, last, around, where(longer, -angle, angle), pieces)
+            low, high = _settled(going, a, b, first, last, (*ways, radius), around, where(longer, -angle, angle), pieces)
             first, last = (first[0], first[1], low), (last[0], last[1], high)
             rise = high - low
             square = around + rise * rise
@@ -167,10 +171,10 @@ def _spiral(takes: Any, a: Any, b: Any, first: Any, last: Any, radius: Any, long
 
 
 @generic
-def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, around: Any, turn: Any, pieces: Any) -> Any:
+def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, sizes: Any, around: Any, turn: Any, pieces: Any) -> Any:
     """The heights of the points of touch. Nothing but these changes, until the number of pieces does."""
     low, high, done = first[2], last[2], zero(pieces)
-    of_first, of_last, step = _stepped(going, a, b, first, last, turn, pieces)
+    of_first, of_last, step = _stepped(going, a, b, first, last, sizes, turn, pieces)
     for _ in range(MOST):
         rise = step * (high - low)
         slid, slides = _slide(of_first, low - a[2], rise)
@@ -190,7 +194,7 @@ def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, around: Any, tur
             going = both(going, both(no(rests), pieces > 1.5))
             if not in_any(going):
                 break
-            of_first, of_last, step = _stepped(going, a, b, first, last, turn, pieces)
+            of_first, of_last, step = _stepped(going, a, b, first, last, sizes, turn, pieces)
     return low, high
 
 
@@ -242,29 +246,33 @@ def _same(a: Any, b: Any) -> Any:
 
 
 @generic
-def _stepped(going: Any, a: Any, b: Any, first: Any, last: Any, turn: Any, pieces: Any) -> Any:
-    """Numbers of both ends that do not change, and the part of one piece, of so many pieces."""
+def _stepped(going: Any, a: Any, b: Any, first: Any, last: Any, sizes: Any, turn: Any, pieces: Any) -> Any:
+    """Numbers of both ends that do not change, and the part of one piece, of so many pieces.
+
+    *sizes* are the ways from the ends to the points of touch, seen along z, and the radius.
+    """
     step = 1.0 / where(going, pieces, one(pieces))
-    s, c = sincos(step * turn)
+    s, c = sincos(0.5 * step * turn)
+    piece = 2.0 * sizes[2] * where(s < 0.0, -s, s)
+    s, c = 2.0 * s * c, 1.0 - 2.0 * s * s
     ahead = c * first[0] - s * first[1], s * first[0] + c * first[1]
     behind = c * last[0] + s * last[1], c * last[1] - s * last[0]
-    return _end(going, a, first, ahead), _end(going, b, last, behind), step
+    return _end(going, a, first, ahead, sizes[0], piece), _end(going, b, last, behind, sizes[1], piece), step
 
 
 @generic
-def _end(going: Any, end: Any, touch: Any, ahead: Any) -> Any:
-    """Of an end, a point of touch and the next point, seen along z: squares of the ways between, and how it slides.
+def _end(going: Any, end: Any, touch: Any, ahead: Any, way: Any, piece: Any) -> Any:
+    """Of an end, a point of touch and the next point, seen along z: the ways between, and how it slides.
 
     It slides to the height at which the straight line to the next point passes, and half as far again.
     """
-    before, after = (touch[0] - end[0], touch[1] - end[1]), (ahead[0] - touch[0], ahead[1] - touch[1])
+    before = touch[0] - end[0], touch[1] - end[1]
     x, y = ahead[0] - end[0], ahead[1] - end[1]
-    of_before, of_after = before[0] * before[0] + before[1] * before[1], after[0] * after[0] + after[1] * after[1]
     flat = x * x + y * y
     part = (x * before[0] + y * before[1]) / where(flat > 0.0, flat, one(flat))
     o = zero(flat)
     by_before, by_after = where(going, 1.5 * part - 1.5, o), where(going, 1.5 * part, o)
-    return of_before, of_after, safe_sqrt(of_before * of_after), flat, by_before, by_after
+    return way, piece, TANGENT * way * piece, flat, by_before, by_after
 
 
 @generic
@@ -284,7 +292,6 @@ def _slide(of_end: Any, before: Any, after: Any) -> Any:
 @generic
 def _bends(of_end: Any, before: Any, after: Any) -> Any:
     """True where a path bends by more than the tolerance."""
-    sizes = (of_end[0] + before * before) * (of_end[1] + after * after)
-    # of the two angles with z, the cosine of the difference, times both lengths
-    difference = before * after + of_end[2]
-    return either(difference < 0.0, difference * difference < COS_TANGENT * COS_TANGENT * sizes)
+    # of the two angles with z, the sine of the difference and the cosine times the tolerance, both times both lengths
+    turned = of_end[0] * after - of_end[1] * before
+    return where(turned < 0.0, -turned, turned) > of_end[2] + TANGENT * before * after
