@@ -31,7 +31,7 @@ from ..algebra.scalar import store
 from ..compiling import Routine, generic
 from ..decoration.rubber_band_line import Line
 from ..errors import ConvergenceError, ModelError
-from ..force.base import Force
+from ..force.driven import Driven
 from ..force.pools import number
 from ..force.routines import along_path, along_spans, by_address
 from ..force.transmission.base import Transmission, check_transmission
@@ -83,7 +83,7 @@ class Contraction(NamedTuple):
     rate: float
 
 
-class Muscle(Force):
+class Muscle(Driven):
     """A muscle with its tendon along a path. Base class of the kinds in `mobod.muscle`.
 
     Parameters
@@ -107,6 +107,7 @@ class Muscle(Force):
     reads_positions_only = False
 
     FUNCTIONS: ClassVar[Functions]
+    FLAG = DRIVEN
     #: Whether its tendon is rigid and its activation the excitation itself, unless its constructor is told.
     _IS_RIGID: ClassVar[bool] = False
     #: What its second z is, where its tendon stretches.
@@ -189,7 +190,6 @@ class Muscle(Force):
         )
         super().__init__(given["forces"], disabled_by_default=given["disabled_by_default"], name=given["name"])
         through.serve(self)
-        self._drive: Function | None = None
         self._path, self._start = through, [start] * activates + [variable] * stretches
         self.default_integers = [int(activates), int(stretches), choice, -1, *through.integers]
         self.default_numbers = [*numbers, *through.numbers]
@@ -242,14 +242,6 @@ class Muscle(Force):
     def reads_time(self) -> bool:
         """The path's functions are of coordinates; its excitation's is of time."""
         return self._drive is not None
-
-    def pack_integers(self) -> list[int]:
-        """Its integers, with the number of the function that drives it."""
-        found = super().pack_integers()
-        if self._drive is not None:
-            found = [*found]
-            found[DRIVEN] = self.first_function + len(self._path.used_functions)
-        return found
 
     @property
     def reads_z(self) -> bool:  # type: ignore[override]
@@ -336,14 +328,7 @@ class Muscle(Force):
         TypeError, ValueError
             If it is no function of `mobod.function`, or not of one argument.
         """
-        if function is not None:
-            checks.instance("function", function, Function, "a function of time, of mobod.function")
-            if function.get_argument_size() != 1:
-                size = function.get_argument_size()
-                raise ValueError(f"the excitation of {self!r} is a function of time alone; {function!r} has {size} arguments")
-        self._drive = function
-        self.used_functions = [*self._path.used_functions, *([] if function is None else [(function, [0])])]
-        self._forces.invalidate_topology()
+        self._drive_by("excitation", function, self._path.used_functions)
 
     def get_excitation_function(self) -> Function | None:
         """The excitation over time, if there is one."""

@@ -28,7 +28,7 @@ from ....mobilizer.base import MobilizedBody
 from ....state import parameters
 from ....value.checks import finite
 from ....value.stage import Stage
-from .driven import Driven, driven
+from .driven import EffortDriven, driven
 
 
 @generic
@@ -243,7 +243,7 @@ def effort_rate() -> tuple[Callable[..., Any], ...]:
     return parameters.scalar("effort_rate", unit, finite, what, invalidates=Stage.DYNAMICS).accessors()
 
 
-class CoordinateActuator(Driven, OfCoordinate):
+class CoordinateActuator(EffortDriven, OfCoordinate):
     """Pushes one coordinate as a state says: OpenSim's CoordinateActuator.
 
     `optimal_force` is what a control of 1 stands for; `set_effort` takes the force itself.

@@ -35,7 +35,7 @@ from ....state import parameters
 from ....state.state import State
 from ....value.checks import finite
 from ....value.stage import Stage
-from .driven import Driven, ramp
+from .driven import EffortDriven, driven, plus_function
 from .of_coordinate import effort, effort_rate
 
 #: Controls of a clutch above which it is closed: SimTK::SignificantReal.
@@ -44,26 +44,26 @@ _ENGAGED = float(np.finfo(float).eps ** 0.875)
 
 @generic
 def length_of(model: Any, integers: int) -> Any:
-    """The length of the path. Integers: how many functions the path has, the number of the first."""
-    return _path.length(model, integers + 1, 0)
+    """The length of the path. Integers: the function that drives it, or -1; how many the path has, the first's number."""
+    return _path.length(model, integers + 2, 0)
 
 
 @generic
 def rate_of(model: Any, integers: int) -> Any:
     """Its rate, once its length is known."""
-    return _path.speed(model, integers + 1, 0)
+    return _path.speed(model, integers + 2, 0)
 
 
 @generic
 def pull(model: Any, integers: int, tension: Any) -> None:
     """Apply a tension, once the length is known."""
-    _path.apply(model, integers + 1, 0, -tension)
+    _path.apply(model, integers + 2, 0, -tension)
 
 
 @generic
 def own_function(model: Any, integers: int) -> int:
     """The number of the function that a kind has, after those of its path."""
-    return model.force_integers[integers] + model.force_integers[integers + 1]
+    return model.force_integers[integers + 1] + model.force_integers[integers + 2]
 
 
 @generic
@@ -108,7 +108,7 @@ class AlongPath(Force):
         self._path = path
         self.used_functions = list(functions)
         path.serve(self)
-        self.default_integers = [len(path.used_functions)]
+        self.default_integers = [-1, len(path.used_functions)]
         self.default_numbers = [float(x) for x in own]
 
     def reach(self) -> tuple[list[int], list[int]] | None:
@@ -166,38 +166,20 @@ class Ligament(AlongPath):
         super().__init__(forces, path, rest, force, functions=[(function, [0])], **options)
 
 
-@generic
-def driven_along(model: Any, integers: int, numbers: int, flag: int) -> Any:
-    """The first number, and what a function of time adds to it where the number at *flag* is 1."""
-    control = number(model, numbers) + zero(load(model.time, 0, 0))
-    if number(model, numbers + flag) > 0.5:
-        control = control + routines.value(model, own_function(model, integers), model.time, 0)
-    return control
+class DrivenAlongPath(EffortDriven, AlongPath):
+    """A tension along a path that a function of time may drive."""
 
-
-class DrivenAlongPath(Driven, AlongPath):
-    """A tension along a path that a function of time may drive; the last of its own numbers is 1 where one does."""
+    FLAG = 0
 
     def set_effort_function(self, function: Function | None) -> None:
-        """See `Driven.set_effort_function`."""
-        super().set_effort_function(function)
-        self.used_functions = [*self._path.used_functions, *self.used_functions]
-
-    def pack_integers(self) -> list[int]:
-        """Its integers, which its path's functions come behind."""
-        return super(Driven, self).pack_integers()
-
-    def pack_numbers(self) -> list[float]:
-        """Its numbers, with 1 where a function drives it."""
-        return [*self.default_numbers[:-1], float(self._drive is not None)]
+        """See `EffortDriven.set_effort_function`."""
+        self._drive_by("effort", function, self._path.used_functions)
 
 
 @generic
 def add_effort(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: T, its rate, and 1 where a function of time is added."""
-    tension = ramp(model, numbers)
-    if number(model, numbers + 2) > 0.5:
-        tension = tension + routines.value(model, own_function(model, integers), model.time, 0)
+    """Numbers: T, and its rate."""
+    tension = driven(model, integers, numbers)
     length_of(model, integers)
     pull(model, integers, tension)
 
@@ -211,7 +193,7 @@ class PathActuator(DrivenAlongPath):
     def __init__(
         self, forces: GeneralForceSubsystem, path: Path | FunctionBasedPath, optimal_force: float, **options: Any
     ) -> None:
-        super().__init__(forces, path, *self.declared(options.get("name"), effort=0.0), 0.0, **options)
+        super().__init__(forces, path, *self.declared(options.get("name"), effort=0.0), **options)
         self.optimal_force = optimal_force
 
     get_default_effort, set_default_effort, get_effort, set_effort = effort()
@@ -225,9 +207,15 @@ def _control() -> tuple[Callable[..., Any], ...]:
 
 
 @generic
+def _driven_control(model: Any, integers: int, numbers: int) -> Any:
+    """The first number, and what a function of time adds to it."""
+    return plus_function(model, integers, number(model, numbers) + zero(load(model.time, 0, 0)))
+
+
+@generic
 def add_clutched(model: Any, integers: int, numbers: int, z: int) -> None:
-    """Numbers: a, k, c, t, and 1 where a function of time is added to a."""
-    a, stretch = driven_along(model, integers, numbers, 4), load(model.z, z, 0)
+    """Numbers: a, k, c, t."""
+    a, stretch = _driven_control(model, integers, numbers), load(model.z, z, 0)
     length_of(model, integers)
     rate = rate_of(model, integers)
     engaged = where(a < 1.0, where(a > 0.0, a, zero(a)), zero(a) + 1.0)
@@ -264,7 +252,7 @@ class ClutchedPathSpring(DrivenAlongPath):
         initial_stretch: float,
         **options: Any,
     ) -> None:
-        own = *self.declared(options.get("name"), control=0.0), stiffness, dissipation, time_constant, 0.0
+        own = *self.declared(options.get("name"), control=0.0), stiffness, dissipation, time_constant
         super().__init__(forces, path, *own, **options)
         self._stretch = float(initial_stretch)
 
@@ -284,8 +272,8 @@ class ClutchedPathSpring(DrivenAlongPath):
 
 @generic
 def add_mckibben(model: Any, integers: int, numbers: int) -> None:
-    """Numbers: a, b, 1 / (4 pi n^2), l_c, and 1 where a function of time is added to a."""
-    a = driven_along(model, integers, numbers, 4)
+    """Numbers: a, b, 1 / (4 pi n^2), l_c."""
+    a = _driven_control(model, integers, numbers)
     b = number(model, numbers + 1)
     length = length_of(model, integers) - number(model, numbers + 3)
     pull(model, integers, a * number(model, numbers + 2) * (3.0 * length * length - b * b))
@@ -315,7 +303,7 @@ class McKibbenActuator(DrivenAlongPath):
         cord: float,
         **options: Any,
     ) -> None:
-        own = *self.declared(options.get("name"), control=0.0), thread, 1.0 / (4.0 * math.pi * turns * turns), cord, 0.0
+        own = *self.declared(options.get("name"), control=0.0), thread, 1.0 / (4.0 * math.pi * turns * turns), cord
         super().__init__(forces, path, *own, **options)
 
     get_default_control, set_default_control, get_control, set_control = _control()

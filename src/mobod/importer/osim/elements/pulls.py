@@ -16,7 +16,7 @@ from ....force.subsystem import GeneralForceSubsystem
 from ....force.two_points import OWN, TwoPoints, arms, pull, rate, square
 from ....function import Function, routines
 from ....mobilizer.base import MobilizedBody
-from .driven import Driven, driven
+from .driven import EffortDriven, driven
 from .of_coordinate import effort, effort_rate
 
 
@@ -62,7 +62,7 @@ def add_effort(model: Any, integers: int, numbers: int) -> None:
     pull(model, b1, b2, s1, s2, vec3.scale(where(apart, -1.0 * f, zero(f)), r))
 
 
-class PointToPointActuator(TwoPoints, Driven):
+class PointToPointActuator(TwoPoints, EffortDriven):
     """Pushes two points apart as a state says: OpenSim's PointToPointActuator."""
 
     routine: Routine | None = by_address(add_effort)

@@ -31,7 +31,7 @@ from ....state.state import State
 from ....value import Transform
 from ....value.checks import unit
 from ....value.stage import Stage
-from .driven import Driven, driven
+from .driven import EffortDriven, driven
 from .of_coordinate import effort, effort_rate
 
 
@@ -65,7 +65,7 @@ def add_at_point(model: Any, integers: int, numbers: int) -> None:
     add_spatial(model.body_forces, b, vec3.cross(s, vec3.scale(f, e)), vec3.scale(f, e))
 
 
-class PointActuator(Driven):
+class PointActuator(EffortDriven):
     """Pushes at a point of a body, along a line: OpenSim's PointActuator."""
 
     routine: Routine | None = by_address(add_at_point)
@@ -108,7 +108,7 @@ def add_torque(model: Any, integers: int, numbers: int) -> None:
     add_spatial(model.body_forces, b, vec3.neg(e), none)
 
 
-class TorqueActuator(Driven):
+class TorqueActuator(EffortDriven):
     """Turns one body against another about an axis: OpenSim's TorqueActuator."""
 
     routine: Routine | None = by_address(add_torque)
