@@ -109,6 +109,22 @@ def test_short_fibers_have_exact_derivatives(close):
         close(H[:8, k], weights @ (model(x + d).A - model(x - d).A) / (2 * h), 1e-3)
 
 
+def test_quaternions_have_exact_derivatives(rng, close, derivative, monkeypatch):
+    """Of a ball on a pin, q_dot among them; second ones beside central differences of the first, which are good to 1e-8."""
+    system, pin, other = arm(ball=True)
+    dynamics = mb.optimal.Phase(system, system.realize_topology(), 1.0, [(pin, 0), (other, 1)]).dynamics
+    y, t, p, weights = rng.normal(size=(2, 11)), np.zeros(2), np.zeros(0), rng.normal(size=(2, 9))
+    y[:, 1:5] /= np.linalg.norm(y[:, 1:5], axis=1)[:, None]
+    J, d = dynamics.derivatives(y, t, p)[0], rng.normal(size=(2, 11))
+    along = derivative(lambda h: dynamics.rates(y + h * d, t, p))
+    close(np.einsum("nab,nb->na", J, d)[:, :5], along[:, :5], 1e-9)
+    exact = dynamics.second(y, t, p, weights, False)
+    monkeypatch.setattr(dynamics._core, "exact_second", lambda *_: None)
+    differences = dynamics.second(y, t, p, weights, False)
+    close(exact, differences, 1e-8)
+    assert np.any(exact != differences)
+
+
 def drawn(program, name, rng):
     """Random unknowns of a program, quaternions normalized."""
     v = rng.normal(size=program.n)

@@ -81,7 +81,7 @@ class ArrayDynamics(abc.ABC):
     def derivatives(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
         """The derivatives alone."""
         found = self._derivatives(self._of(len(q)), q, u, third)
-        by_q = found.q @ self._back(q) if self._turns else found.q
+        by_q = found.q @ self.back(q) if self._turns else found.q
         return by_q, found.u, getattr(found, self.third)
 
     def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
@@ -93,9 +93,9 @@ class ArrayDynamics(abc.ABC):
         """
         n, nq, nu = len(q), self.nq, self.nu
         weights = np.broadcast_to(np.eye(nu), (n, nu, nu)) if weights is None else weights
-        found = None if self._turns and not self._quaternions else self._second(self._of(n), q, u, third, weights)
+        found = self.exact_second(q, u, third, weights)
         if found is not None:
-            return self._by_numbers(found, q, u, third, weights) if self._turns else found
+            return found
         k, moved, size = weights.shape[1], nq + nu, nq + 2 * nu  # in the third the function is linear
         x = np.hstack([q, u, third])
         h = steps(x, nq)
@@ -105,14 +105,21 @@ class ArrayDynamics(abc.ABC):
         T[:, :, moved:, :moved] = np.swapaxes(T[:, :, :moved, moved:], 2, 3)
         return 0.5 * (T + np.swapaxes(T, 2, 3))
 
+    def exact_second(self, q: Array, u: Array, third: Array, weights: Array) -> Array | None:
+        """The same, or None where they would be differences."""
+        if self._turns and not self.quaternions:
+            return None
+        found = self._second(self._of(len(q)), q, u, third, weights)
+        return found if found is None or not self._turns else self._by_numbers(found, q, u, third, weights)
+
     def _by_numbers(self, found: Array, q: Array, u: Array, third: Array, weights: Array) -> Array:
         """Second derivatives by displacements by numbers of q, with the change of N^+, 4 N^T / |q|^2 of quaternions."""
-        n, nq, nu, back = len(q), self.nq, self.nu, self._back(q)
+        n, nq, nu, back = len(q), self.nq, self.nu, self.back(q)
         whole = np.zeros((n, 1, 3 * nu, nq + 2 * nu))
         whole[:, 0, :nu, :nq], whole[:, :, nu:, nq:] = back, np.eye(2 * nu)
         T: Array = np.swapaxes(whole, 2, 3) @ found @ whole
         g = weights @ self._derivatives(self._of(n), q, u, third).q
-        for first, i, unit in self._quaternions:
+        for first, i, unit in self.quaternions:
             at, own = slice(first, first + 4), g[..., i : i + 3]
             square = (q[:, at] ** 2).sum(axis=1)[:, None, None]
             turned = own @ back[:, i : i + 3, at]
@@ -121,7 +128,7 @@ class ArrayDynamics(abc.ABC):
         return 0.5 * (T + np.swapaxes(T, 2, 3))
 
     @functools.cached_property
-    def _quaternions(self) -> list[tuple[int, int, Array]]:
+    def quaternions(self) -> list[tuple[int, int, Array]]:
         """Of each quaternion its first q and u, and 4 N^T where it is a unit; none where some q are neither those nor as u."""
         tree = self._state.tree
         if lines(self._state) or not np.isin(tree.fields["rates"], (q_rates.SAME, q_rates.QUATERNION)).all():
@@ -130,7 +137,7 @@ class ArrayDynamics(abc.ABC):
         q = np.zeros((4, self.nq))
         for first, _ in at:
             q[:, first : first + 4] = np.eye(4)
-        units = self._back(q)
+        units = self.back(q)
         return [(first, i, units[:, i : i + 3, first : first + 4]) for first, i in at]
 
     def pattern_of_second(self) -> Any:
@@ -161,7 +168,7 @@ class ArrayDynamics(abc.ABC):
         found = self._derivatives(self._of(len(q)), q, *np.split(x[:, self.nq :], 2, axis=1))
         before = sum(part.shape[2] for part in found[: found._fields.index(self.third)])
         G = gradients(found, weights, np.concatenate([np.arange(2 * nu), before + np.arange(nu)]))
-        return np.concatenate([G[..., :nu] @ self._back(q), G[..., nu:]], axis=2) if self._turns else G
+        return np.concatenate([G[..., :nu] @ self.back(q), G[..., nu:]], axis=2) if self._turns else G
 
     def _of(self, n: int) -> Ensemble:
         """The present thread's ensemble of so many states."""
@@ -172,13 +179,21 @@ class ArrayDynamics(abc.ABC):
             kept.popitem(last=False)
         return ensemble
 
-    def _back(self, q: Array) -> Array:
-        """N^+ of each state ``(n, nu, nq)``, whose columns are what q_dot is at unit speeds."""
+    def matrices_n(self, q: Array) -> Array:
+        """N of each state ``(n, nq, nu)``, whose columns are what q_dot is at unit speeds."""
         n, nu = len(q), self.nu
+        if not self._turns:
+            return np.broadcast_to(np.eye(nu), (n, nu, nu))
         ensemble = self._of(n * nu)
         ensemble.realize(Stage.VELOCITY, q=np.tile(q, (nu, 1)), u=np.repeat(np.eye(nu), n, axis=0))
-        N: Any = np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, n, self.nq), 0, 2)
-        transposed = np.swapaxes(N, 1, 2)
+        return np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, n, self.nq), 0, 2)
+
+    def back(self, q: Array) -> Array:
+        """N^+ of each state ``(n, nu, nq)``: displacements by q as it is stored."""
+        N = self.matrices_n(q)
+        if not self._turns:
+            return N
+        transposed: Any = np.swapaxes(N, 1, 2)
         return np.linalg.solve(transposed @ N, transposed)
 
     @abc.abstractmethod

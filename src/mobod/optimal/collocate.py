@@ -139,8 +139,8 @@ def collocate(
     Notes
     -----
     All nodes are states of one `Ensemble`: a Jacobian is one call of its `calc_forward_dynamics_derivatives`. Hessians are
-    exact where gravity and forces on single mobilities act on pins, sliders and the like, elsewhere central differences of
-    Jacobians: one call, too. Constraints of positions and velocities hold at the start and where
+    exact where gravity and forces on single mobilities act on pins, sliders, balls and the like, elsewhere central differences
+    of Jacobians: one call, too. Constraints of positions and velocities hold at the start and where
     intervals end, to which defects have a correction straight across the constraints, as small as the error of the scheme;
     what says the same twice is left out. Motions are kept to the error of the scheme. Contacts have to be compliant, and should
     be smooth. Events, and what handlers do, are not part of a plan. Source: Betts 2010; Kelly 2017; Posa, Kuindersma,

@@ -119,7 +119,7 @@ class Kept(Block):
         of_u = of_u.reshape(1 + nu, n, -1)
         G = np.moveaxis(of_u[1:] - of_u[0], 0, 2)
         parts = of_q[:n, self._positions], of_u[0][:, self._velocities], G[:, self._positions], G[:, self._velocities]
-        return np.hstack([one.reshape(n, -1) for one in (*parts, d.matrices_n(y, t, p))])
+        return np.hstack([one.reshape(n, -1) for one in (*parts, d.matrices_n(y))])
 
     def _split(self, table: Array) -> list[Array]:
         """The parts of tables ``(..., k)``, or of their derivatives."""
@@ -152,7 +152,7 @@ class Kept(Block):
             by[ny + 1 + k] = d.by_parameter(lambda other: self._table(y, t, other), p, k)
         parts = self._split(table)
         if d.nq > d.nu or not np.array_equal(parts[4][0], np.eye(d.nu)):  # along displacements alone
-            along = np.einsum("nij,njk->nik", parts[4], d.back(y, t, p))
+            along = np.einsum("nij,njk->nik", parts[4], d.back(y))
             by[: d.nq] = np.einsum("int,nij->jnt", by[: d.nq], along)
         slopes, u = self._split(by), y[:, d.nq : d.nq + d.nu]
         of_errors = np.moveaxis(self._errors(slopes, u), 0, 2)

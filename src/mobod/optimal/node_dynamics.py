@@ -1,9 +1,9 @@
 """The rates of the states at all nodes at once, and their derivatives, by one `Ensemble` for each number of nodes.
 
 F = (q_dot, u_dot, z_dot) of y = (x, w), x = (q, u, z) as they are stored and w forces on mobilities, of the time t and of
-parameters p. u_dot has exact derivatives, but by frames and directions; these, and those of q_dot, where it is not u, and of
-z_dot take differences of fourth order. Second derivatives are exact where one sweep finds the first ones and there is nothing
-but q, u and forces; elsewhere central differences of the first ones, to about 1e-8 of the largest of both.
+parameters p. u_dot has exact derivatives, but by frames and directions, and so has q_dot of quaternions; all others, and those
+of z_dot, take differences of fourth order. Second derivatives are exact where one sweep finds the first ones and there is
+nothing but q, u and forces; elsewhere central differences of the first ones, to about 1e-8 of the largest of both.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from ..algebra.arrays import Array
 from ..derivative.coordinates import has_rates
 from ..derivative.results import ForwardDynamicsDerivatives
 from ..derivative.settings import Setting
+from ..ensemble.array_dynamics import ForwardDynamics
 from ..ensemble.ensemble import Ensemble
 from ..ensemble.second_differences import STEP, differences, gradients, steps
 from ..linear.inputs import Inputs
@@ -73,7 +74,7 @@ class NodeDynamics:
         self._sought = list(dict.fromkeys(settings[k][0] for k in self._exact))
         ends = np.cumsum([len(self._setting), *(setting.size for setting in self._sought)])
         self._places = [int(ends[self._sought.index(settings[k][0])]) + settings[k][1] for k in self._exact]
-        self._turns = bool(has_rates(state))
+        self._turns, self._core = bool(has_rates(state)), ForwardDynamics(system, state)
         self._ensembles: OrderedDict[Any, Ensemble] = OrderedDict()
         self._written: dict[int, ForwardDynamicsDerivatives] = {}
 
@@ -130,9 +131,12 @@ class NodeDynamics:
         J[:, of_u, of_u], J[:, of_u, self._pushing] = out.u, out.mobility_forces[:, :, self._acted_on]
         J[:, of_u, nq + nu : nx], by_t[:, of_u] = out.z, out.time
         if self._turns:
-            J[:, of_u, :nq] = out.q @ self.back(y, t, p)
-            J[:, :nq, of_u] = self.matrices_n(y, t, p)
-            J[:, :nq, :nq] = self._along(y, t, p, range(nq), slice(0, nq))
+            J[:, of_u, :nq] = out.q @ self.back(y)
+            J[:, :nq, of_u] = self.matrices_n(y)
+            for first, i, units in self._core.quaternions:
+                J[:, first : first + 4, first : first + 4] = 0.25 * np.einsum("kja,nj->nak", units, y[:, nq + i : nq + i + 3])
+            if not self._core.quaternions:
+                J[:, :nq, :nq] = self._along(y, t, p, range(nq), slice(0, nq))
         else:
             J[:, of_u, :nq] = out.q
             J[:, :nq, of_u] = np.eye(nu)
@@ -160,12 +164,17 @@ class NodeDynamics:
         n, ny, nx = len(y), self.nx + self.m, self.nx
         size = ny + 1 + len(p)
         H = np.zeros((n, size, size))
-        if self._is_plain(p):  # then nothing depends on time where there is one kernel
+        if self._has_no_more(p):  # then nothing depends on time where there is one kernel
             nq, at = self.nq, np.concatenate([np.arange(nx), self._pushing])
-            found = self._at(y, t, p).second_derivatives(weights[:, None, nq:], y[:, :nq], y[:, nq:nx], self._forces(y))
+            found = self._core.exact_second(y[:, :nq], y[:, nq:nx], self._forces(y), weights[:, None, nq:])
             if found is not None:
                 by = np.concatenate([np.arange(nx), nx + self._acted_on])
                 H[:, at[:, None], at] = found[:, 0, by[:, None], by]
+                for first, i, units in self._core.quaternions if self._turns else ():
+                    of_q, of_u = slice(first, first + 4), slice(nq + i, nq + i + 3)
+                    bend = 0.25 * np.einsum("na,kja->nkj", weights[:, of_q], units)
+                    H[:, of_q, of_u] += bend
+                    H[:, of_u, of_q] += np.swapaxes(bend, 1, 2)
                 return H
         y, of = self._inward(y, STEP), [*range(nx), *self._setting, *([ny] if with_time else [])]
         x, h = np.column_stack([y, t]), np.column_stack([steps(y, self.nq), np.full(n, STEP)])
@@ -180,9 +189,9 @@ class NodeDynamics:
         H[:, np.outer(rest, rest)] = 0.0
         return 0.5 * (H + np.swapaxes(H, 1, 2))
 
-    def _is_plain(self, p: Array) -> bool:
-        """True if q_dot is u, and there is nothing but q, u and forces."""
-        return not (self._turns or self.nz or len(p) or self._set)
+    def _has_no_more(self, p: Array) -> bool:
+        """True if there is nothing but q, u and forces."""
+        return not (self.nz or len(p) or self._set)
 
     def missed(self, y: Array, t: Array, p: Array) -> tuple[Array, Array]:
         """Errors of constraints: of positions, with those of quaternions after them, and of velocities ``(n, ...)``."""
@@ -190,26 +199,13 @@ class NodeDynamics:
         ensemble.realize(Stage.VELOCITY)
         return np.asarray(ensemble.q_err), np.asarray(ensemble.u_err)
 
-    def matrices_n(self, y: Array, t: Array, p: Array) -> Array:
+    def matrices_n(self, y: Array) -> Array:
         """N of all nodes ``(n, nq, nu)``, a column a speed."""
-        if not self._turns:
-            return np.broadcast_to(np.eye(self.nu), (len(y), self.nq, self.nu))
-        nq, nu, ny = self.nq, self.nu, y.shape[1]
-        many = np.zeros((nu, len(y), ny))
-        many[:, :, :nq] = y[:, :nq]
-        for k in range(nu):
-            many[k, :, nq + k] = 1.0
-        ensemble = self._at(many.reshape(-1, ny), np.tile(t, nu), p)
-        ensemble.realize(Stage.VELOCITY)
-        return np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, len(y), nq), 0, 2)
+        return self._core.matrices_n(y[:, : self.nq])
 
-    def back(self, y: Array, t: Array, p: Array) -> Array:
+    def back(self, y: Array) -> Array:
         """N^+ of all nodes ``(n, nu, nq)``: displacements by q as it is stored."""
-        if not self._turns:
-            return np.broadcast_to(np.eye(self.nu), (len(y), self.nu, self.nq))
-        N = self.matrices_n(y, t, p)
-        found: Any = np.linalg.solve(np.swapaxes(N, 1, 2) @ N, np.swapaxes(N, 1, 2))
-        return found
+        return self._core.back(y[:, : self.nq])
 
     def step(self, k: int) -> float:
         """A step for differences by parameter k."""
@@ -241,7 +237,7 @@ class NodeDynamics:
     def _gradients(self, y: Array, t: Array, p: Array, weights: Array) -> Array:
         """Derivatives by (y, t, p) of *weights* ``(n, nx)`` times F, of n nodes or of several times as many, a row each."""
         nq, nx = self.nq, self.nx
-        if self._is_plain(p):
+        if self._has_no_more(p) and not self._turns:
             columns = np.concatenate([np.arange(2 * self.nu), 2 * self.nu + self._acted_on, [3 * self.nu]])
             found = gradients(self._of_u_dot(y, t, p), weights[:, None, nq:], columns)[:, 0]
             found.reshape(-1, *weights.shape[:1], len(columns))[..., nq:nx] += weights[:, :nq]

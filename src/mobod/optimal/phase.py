@@ -308,7 +308,7 @@ class Phase:
         if not size:
             return where, slopes
         J = np.asarray(ensemble.calc_station_jacobian(body, station)).reshape(n, 3, d.nu)
-        slopes[: d.nq] = np.moveaxis(J @ d.back(y, t, p), (0, 1, 2), (2, 1, 0))
+        slopes[: d.nq] = np.moveaxis(J @ d.back(y), (0, 1, 2), (2, 1, 0))
         for k in self._displacing:
             slopes[self.ny + 1 + k] = d.by_parameter(
                 lambda other: np.asarray(at(other).find_station_location_in_ground(body, station)).reshape(n, 3), p, k
