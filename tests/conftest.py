@@ -21,6 +21,8 @@ os.environ.setdefault("MOBOD_WORKERS", "0")
 
 SEED = int(os.environ.get("MOBOD_TEST_SEED", "0")) or int.from_bytes(os.urandom(3))
 
+gc.disable()  # while tests are collected, which are there to the end
+
 
 def refuse_other_arrays():
     """Let no kernel be compiled for arrays by columns, with gaps or read-only: for these it is compiled once more.
@@ -44,11 +46,16 @@ def refuse_other_arrays():
 refuse_other_arrays()
 
 
-def pytest_collection_modifyitems(items):
-    """Give two more tries to tests in a browser, and to those that count seconds of a busy machine.
+#: Folders, the last ones in the order of names, whose tests take long each: a browser draws, JAX and PyTorch compile.
+LONGEST = ("tests/viewer/", "tests/wrappers/")
 
-    What these do when is not the tests' to decide.
+
+def pytest_collection_modifyitems(items):
+    """Begin with what takes longest, or one worker would be at that while the others have ended; allow more tries to some.
+
+    Two more have tests in a browser, and those that count seconds of a busy machine, which do not decide when what happens.
     """
+    items.sort(key=lambda item: not item.nodeid.startswith(LONGEST))
     for item in items:
         if "page" in getattr(item, "fixturenames", ()) or item.get_closest_marker("seconds"):
             item.add_marker(pytest.mark.flaky(reruns=2))
@@ -60,6 +67,7 @@ def pytest_collection_finish(session):
     It is not frozen: where something is, what compiling makes would be looked through after each kernel.
     """
     gc.collect()
+    gc.enable()
     gc.set_threshold(20_000, 20, 20)
     if any("hypothesis" in item.keywords for item in session.items):
         begin_hypothesis()
