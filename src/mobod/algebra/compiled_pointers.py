@@ -11,7 +11,7 @@ from numba.np.arrayobj import populate_array
 from . import pointers
 from .compiled_primitive import primitive
 
-_I64 = ir.IntType(64)
+_I64, _F64 = ir.IntType(64), ir.DoubleType()
 
 
 def _define(function: Any, dtype: Any, dimensions: int) -> None:
@@ -47,3 +47,18 @@ for _function, _dtype, _dimensions in (
     (pointers.numbers3, types.float64, 3),
 ):
     _define(_function, _dtype, _dimensions)
+
+
+def _place(builder: Any, address: Any, place: Any) -> Any:
+    return builder.gep(builder.inttoptr(address, _F64.as_pointer()), [place])
+
+
+@primitive(pointers.number_at, types.Integer, types.Integer, result=types.float64)
+def _lower_number_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.load(_place(builder, *args))
+
+
+@primitive(pointers.put_number_at, types.Integer, types.Integer, types.Float, result=types.none)
+def _lower_put_number_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    builder.store(args[2], _place(builder, args[0], args[1]))
+    return context.get_dummy_value()

@@ -69,3 +69,13 @@ def numbers2(block: int, place: int) -> Any:
 def numbers3(block: int, place: int) -> Any:
     """The same, of three: of eight states."""
     return _array(block, place, np.float64, 3)
+
+
+def number_at(address: int, place: int) -> float:
+    """The number at a place behind an address, which is of the first."""
+    return ctypes.c_double.from_address(int(address) + 8 * int(place)).value
+
+
+def put_number_at(address: int, place: int, x: float) -> None:
+    """Store a number there."""
+    ctypes.c_double.from_address(int(address) + 8 * int(place)).value = x

@@ -2,7 +2,8 @@
 
 A row of *memory* is a state's: what controllers hold and remember; what measures remember as of the last step's beginning, and
 what they will when the next begins; the points of friction that sticks, as of the last step's beginning; how rigid contacts
-slide; samples of the past, in rings, of which those are copied that are there. As for one state
+slide; samples of the past, in rings. Lanes are told where their state's rings are, and use them there; for a record of one
+state those samples are copied that are there. As for one state
 (`stepping.evaluate`), what is remembered changes when a step begins, to what was there when the last one ended: so attempts
 in vain, reports, and whatever happens to other lanes disturb nothing.
 """
@@ -11,10 +12,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.pointers import number_at
 from ..algebra.record import call_routine
 from ..algebra.scalar import gather, load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ..compiling import apart, generic
 from ..force.contact.bristle import begin_bristles
+from ..measure._samples import MEMORY_AT, RINGS_AT, home_of
 from ..tree import measures
 from ..tree.project import any_positive
 
@@ -52,28 +55,45 @@ def _sample_run(memory: Any, s: int, at: int, after: int) -> Any:
 
 
 @generic
-def _move_rings(model: Any, lane: int, memory: Any, s: int, put: bool) -> None:
-    """Copy the samples of state *s* to a lane, or to a record of one state; or *put* them into its row: it has their counts."""
+def _move_rings(model: Any, memory: Any, s: int, put: bool) -> None:
+    """Copy the samples of state *s* to a record of one state; or *put* them into its row: it has their counts."""
     base = _first_of_rings(model)
     for ring in range(0, model.measure_rings_size, _RING):
-        counts, row = model.measure_rings[ring], model.measure_rings[ring + 1]
+        at, row = model.control_size + model.measure_rings[ring], model.measure_rings[ring + 1]
         capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
-        at = model.control_size + counts
         first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
-        k = first % capacity  # once a ring: dividing takes as long as copying a sample
-        for _ in range(first, end):
-            place = row + width * k
-            k = k + 1 if k + 1 < capacity else 0
+        for sample in range(first, end):
+            place = row + width * (sample % capacity)
             for c in range(width):
                 if put:
-                    memory[s, base + place + c] = load_lane(model.measure_history, place + c, 0, lane)
+                    memory[s, base + place + c] = load_lane(model.measure_history, place + c, 0, 0)
                 else:
-                    store_lane(model.measure_history, place + c, 0, lane, memory[s, base + place + c])
+                    store_lane(model.measure_history, place + c, 0, 0, memory[s, base + place + c])
 
 
 @apart
 def _take_rings(model: Any, lane: int, memory: Any, s: int) -> None:
-    _move_rings(model, lane, memory, s, False)
+    """Tell a lane where the samples of state *s* are, and their counts; or copy them to a record of one state."""
+    if num_lanes(load(model.time, 0, 0)) > 1:
+        row = memory.ctypes.data + 8 * s * memory.shape[1]
+        store_lane(model.measure_history, RINGS_AT, 0, lane, float(row + 8 * _first_of_rings(model)))
+        store_lane(model.measure_history, MEMORY_AT, 0, lane, float(row + 8 * model.control_size))
+    else:
+        _move_rings(model, memory, s, False)
+
+
+@generic
+def lend_rings(model: Any, lane: int, memory: Any, s: int) -> None:
+    """Copy a lane's samples to the row of state *s* of another array, which has their counts."""
+    base, home = _first_of_rings(model), home_of(model, RINGS_AT, lane)
+    for ring in range(0, model.measure_rings_size, _RING):
+        at, row = model.control_size + model.measure_rings[ring], model.measure_rings[ring + 1]
+        capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
+        first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
+        for sample in range(first, end):
+            place = row + width * (sample % capacity)
+            for c in range(width):
+                memory[s, base + place + c] = number_at(home, place + c)
 
 
 @generic
@@ -96,8 +116,9 @@ def fill_memory(model: Any, first: int, memory: Any) -> None:
     for row in range(model.num_slips):
         for c in range(_SLIP):
             store(model.slip_memory, row, c, gather(memory, first, at + _SLIP * row + c))
-    for lane in range(8):
-        _take_rings(model, lane, memory, first + lane)
+    if model.measure_rings_size > 0:
+        for lane in range(8):
+            _take_rings(model, lane, memory, first + lane)
 
 
 @generic
@@ -120,7 +141,8 @@ def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
     for row in range(model.num_slips):
         for c in range(_SLIP):
             store_lane(model.slip_memory, row, c, lane, memory[s, at + _SLIP * row + c])
-    _take_rings(model, lane, memory, s)
+    if model.measure_rings_size > 0:
+        _take_rings(model, lane, memory, s)
 
 
 @generic
@@ -142,7 +164,8 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
     for row in range(model.num_slips):
         for c in range(_SLIP):
             memory[s, at + _SLIP * row + c] = load_lane(model.slip_memory, row, c, lane)
-    _move_rings(model, lane, memory, s, True)
+    if num_lanes(load(model.time, 0, 0)) == 1:
+        _move_rings(model, memory, s, True)
 
 
 @generic

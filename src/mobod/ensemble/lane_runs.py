@@ -12,6 +12,7 @@ from ..algebra.arrays import Array
 from ..algebra.pointers import block_of
 from ..algebra.record import LANES, aligned_zeros, in_each_lane
 from ..compiling import UsersRoutine, among_many
+from ..event.coordinate import Coordinate
 from ..event.scheduled import Scheduled
 from ..event.triggered import Triggered
 from ..event.watched import Watched, is_compiled, of_triggered
@@ -34,6 +35,7 @@ from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.realize import advance
 from ..unilateral.contact_events import ContactEvents
+from ..unilateral.open_gap import OpenGapOfCoordinate
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
@@ -51,6 +53,9 @@ METHODS = {
     Verlet.kernel: layout.VERLET,
     TimeStepping.kernel: layout.CONTACT,
 }
+
+#: Of witnesses that look at a coordinate and its rate.
+_OF_COORDINATES = frozenset((Coordinate.routine, OpenGapOfCoordinate.routine))
 
 
 class Reason(NamedTuple):
@@ -289,6 +294,9 @@ class LaneRuns:
         by_kernels = [one.witness for one in self.called if one not in self._in_python and one.witness is not None]
         by_speeds = len(by_kernels) == len(self.called) and all(one.rate_stage <= Stage.VELOCITY for one in by_kernels)
         plan[layout.BY_SPEEDS] = by_speeds
+        plain_rates = bool((tree.fields["rates"] == q_rates.SAME).all())
+        if plain_rates and by_kernels and by_speeds and all(one.routine in _OF_COORDINATES for one in by_kernels):
+            plan[layout.BY_SPEEDS] = layout.OF_COORDINATES
         #: The elements and joints of steps with contact.
         self.stepped: Stepped | None = None
         if plan[layout.METHOD] == layout.CONTACT:
@@ -296,7 +304,7 @@ class LaneRuns:
         #: Whether a state can go on alone from where a step in a lane begins: the errors of Verlet's depend on the step before.
         self.hands_over = not (iterates and integrator.fixed_step_size is None)
         plan[rk.PROJECT_REPORTS] &= bool(plan[rk.PROJECTOR] or plan[rk.QUATERNIONS])
-        plan[rk.PLAIN_RATES] = bool((tree.fields["rates"] == q_rates.SAME).all())
+        plan[rk.PLAIN_RATES] = plain_rates
         self.table = np.ascontiguousarray(integrator.table)
         self.weights = error_weights(state) * free_variables(state)
         self.of_each = own_of_each(self.own) if base is None else base.of_each

@@ -2,7 +2,8 @@
 
 The same as `_history` does in Python. A sample is a row of its time, its values and their rates. Samples are numbered from a
 run's start on. The newest is in the measure's memory, behind the number of the oldest, its own, and whether samples that may
-be asked for had to go; the others lie in a ring of `measure_history`, sample k being row k modulo the ring's capacity. A step
+be asked for had to go; the others lie in a ring of `measure_history`, sample k being row k modulo the ring's capacity; those of
+lanes in the rings of their ensemble's rows, see `batch_memory`, so that no sample is copied where a lane takes a state. A step
 adds a row that nobody looks at before the next begins, so that what is remembered of its beginning stays as it is, whatever
 becomes of the step. `Delay` gives the integers that say where all this is.
 """
@@ -11,7 +12,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..algebra.scalar import bare, load_lane, store_lane
+from ..algebra.pointers import number_at, put_number_at
+from ..algebra.scalar import bare, load, load_lane, num_lanes, store_lane, zero
 from ..compiling import apart, generic
 
 #: Two samples of one time that differ by no more than this part are one: rounding is no jump.
@@ -26,6 +28,9 @@ FEWEST = 4
 PARTS = 2.5
 #: Numbers in memory: whether there are samples, the oldest, the newest, whether some are missing; then the newest sample.
 OLDEST, NEWEST, MISSING, SAMPLE = 1, 2, 3, 4
+#: Rows of lanes' `measure_history`, which has no samples: the addresses, as numbers hold them exactly, of a lane's rings in its row
+#: of the ensemble, and of its memory there.
+RINGS_AT, MEMORY_AT = 0, 1
 #: Integers of the operations: how many values; the places of values and rates, -1 for none; of the memory and of the ring; its
 #: capacity; the place of the delay and of the shortest distance of samples; whether values are joined by straight lines;
 #: whether the present value may be used; the places of the values before a run.
@@ -42,8 +47,48 @@ def _width(model: Any, i: int) -> int:
 @generic
 def _row(model: Any, i: int, k: int) -> int:
     """The first place of sample *k* in the ring."""
-    row: int = model.measure_code[i + RING] + _width(model, i) * (k % model.measure_code[i + CAPACITY])
+    capacity = model.measure_code[i + CAPACITY]
+    if capacity & (capacity - 1) == 0:  # as by default: a division takes 5 ns, and a step some ten of them
+        k = k & (capacity - 1)
+    else:
+        k = k % capacity
+    row: int = model.measure_code[i + RING] + _width(model, i) * k
     return row
+
+
+@generic
+def home_of(model: Any, row: int, lane: int) -> int:
+    """The address at which a lane's rings, or its memory, begin in its ensemble's row."""
+    return int(bare(load_lane(model.measure_history, row, 0, lane)))
+
+
+@generic
+def _from_ring(model: Any, lane: int, place: int) -> Any:
+    """A number of a ring."""
+    if num_lanes(load(model.time, 0, 0)) > 1:
+        return zero(load_lane(model.time, 0, 0, lane)) + number_at(home_of(model, RINGS_AT, lane), place)
+    return load_lane(model.measure_history, place, 0, lane)
+
+
+@generic
+def _into_ring(model: Any, lane: int, place: int, number: Any) -> None:
+    """Store a number of a ring."""
+    if num_lanes(load(model.time, 0, 0)) > 1:
+        put_number_at(home_of(model, RINGS_AT, lane), place, bare(number))
+    else:
+        store_lane(model.measure_history, place, 0, lane, number)
+
+
+@generic
+def _give_up(model: Any, i: int, lane: int, k: int) -> None:
+    """Sample *k* goes into a lane's ring: one that was in its place is lost to the row, should the run be interrupted."""
+    if num_lanes(load(model.time, 0, 0)) > 1:
+        home, first = home_of(model, MEMORY_AT, lane), k + 1 - model.measure_code[i + CAPACITY]
+        for n in range(2):  # as of the step's beginning, and of its end
+            at = n * model.measure_memory_size + model.measure_code[i + MEMORY]
+            if number_at(home, at + OLDEST) < first:
+                put_number_at(home, at + OLDEST, float(first))
+                put_number_at(home, at + MISSING, 1.0)
 
 
 @generic
@@ -64,7 +109,7 @@ def _number(model: Any, i: int, lane: int, k: int, column: int, newest: int, pre
         return _now(model, i, lane, column)
     if k == newest:
         return load_lane(model.measure_memory, model.measure_code[i + MEMORY] + SAMPLE + column, 0, lane)
-    return load_lane(model.measure_history, _row(model, i, k) + column, 0, lane)
+    return _from_ring(model, lane, _row(model, i, k) + column)
 
 
 @generic
@@ -106,6 +151,18 @@ def _next_number(model: Any, i: int, lane: int, first: int, newest: int, time: f
     return end
 
 
+@generic
+def _keep(model: Any, i: int, lane: int, first: int, at: int, missing: float) -> None:
+    """What is remembered next, the present value as sample number *at*, of a measure that has begun."""
+    memory = model.measure_code[i + MEMORY]
+    store_lane(model.measure_next, memory, 0, lane, 1.0)
+    store_lane(model.measure_next, memory + OLDEST, 0, lane, float(first))
+    store_lane(model.measure_next, memory + NEWEST, 0, lane, float(at))
+    store_lane(model.measure_next, memory + MISSING, 0, lane, missing)
+    for column in range(_width(model, i)):
+        store_lane(model.measure_next, memory + SAMPLE + column, 0, lane, _now(model, i, lane, column))
+
+
 @apart
 def keep_sample(model: Any, i: int, lane: int) -> None:
     """Make the present value of one state its newest sample; those that are needed no more go."""
@@ -117,12 +174,15 @@ def keep_sample(model: Any, i: int, lane: int) -> None:
         first = int(bare(load_lane(model.measure_memory, memory + OLDEST, 0, lane)))
         newest = int(bare(load_lane(model.measure_memory, memory + NEWEST, 0, lane)))
         missing = bare(load_lane(model.measure_memory, memory + MISSING, 0, lane))
+        if _time(model, i, lane, newest, newest) == time and _is_like(model, i, lane, newest, newest):
+            _keep(model, i, lane, first, newest, missing)  # as where a run goes on: the ring is not looked at
+            return
         at = _next_number(model, i, lane, first, newest, time)
         if at == newest + 1:  # its place in memory is another's from now on
+            _give_up(model, i, lane, newest)
             row = _row(model, i, newest)
             for column in range(_width(model, i)):
-                number = load_lane(model.measure_memory, memory + SAMPLE + column, 0, lane)
-                store_lane(model.measure_history, row + column, 0, lane, number)
+                _into_ring(model, lane, row + column, load_lane(model.measure_memory, memory + SAMPLE + column, 0, lane))
     earliest = time - bare(load_lane(model.measure_numbers, model.measure_code[i + NUMBERS], 0, lane))
     while at + 1 - first > FEWEST and _time(model, i, lane, first + 2, -1) <= earliest:
         first += 1
@@ -130,12 +190,8 @@ def keep_sample(model: Any, i: int, lane: int) -> None:
         first, missing = at + 1 - capacity, 1.0
     if at == first or _time(model, i, lane, first, -1) <= earliest:
         missing = 0.0
+    _keep(model, i, lane, first, at, missing)
     store_lane(model.measure_next, memory, 0, lane, begun)
-    store_lane(model.measure_next, memory + OLDEST, 0, lane, float(first))
-    store_lane(model.measure_next, memory + NEWEST, 0, lane, float(at))
-    store_lane(model.measure_next, memory + MISSING, 0, lane, missing)
-    for column in range(_width(model, i)):
-        store_lane(model.measure_next, memory + SAMPLE + column, 0, lane, _now(model, i, lane, column))
 
 
 @apart

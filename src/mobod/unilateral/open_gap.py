@@ -10,6 +10,7 @@ import numpy as np
 from ..algebra.order import size_of
 from ..algebra.scalar import load, where, zero
 from ..compiling import generic
+from ..constraint import access
 from ..constraint.line_on_line_contact import overhang
 from ..event.routines import by_address, number
 from ..event.witness import Witness
@@ -18,6 +19,7 @@ from ..tree.constraints import row_times
 from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
+from .hard_stop import HardStop
 
 
 @generic
@@ -27,6 +29,14 @@ def look(model: Any, i: int, n: int) -> Any:
     _rows.write_positions(model, c)
     gap = sign * load(model.position_error, model.first_row[c], 0)
     return gap, sign * row_times(model, c, 0, model.V_GB, model.u)
+
+
+@generic
+def look_at_coordinate(model: Any, i: int, n: int) -> Any:
+    """The same of a bound of a coordinate, of which its constraint knows the value. Integer, too: the place in q."""
+    place, sign = model.witness_integers[i + 1], number(model, n)
+    gap = sign * (load(model.q, place, 0) - access.number(model, model.witness_integers[i], 0))
+    return gap, sign * load(model.q_dot, place, 0)
 
 
 @generic
@@ -82,6 +92,31 @@ class OpenGap(Witness):
         return self._contact.get_sign_convention() * float(rates[0])
 
 
+class OpenGapOfCoordinate(OpenGap):
+    """The gap of a bound of a coordinate."""
+
+    required_stage = Stage.TIME
+    routine = by_address(look_at_coordinate)
+    _contact: HardStop
+
+    def _place(self, state: State) -> int:
+        stop = self._contact
+        return int(stop.get_mobilized_body().q_slice(state).start) + stop.get_which_q()
+
+    def pack(self, state: State) -> tuple[list[int], list[float]]:
+        (constraint,), numbers = super().pack(state)
+        return [constraint, self._place(state)], numbers
+
+    def calc_value(self, state: State) -> float:
+        """The gap."""
+        off = state.q_values.item(self._place(state)) - self._contact.get_value(state)
+        return float(self._contact.get_sign_convention() * off)
+
+    def calc_rate(self, state: State) -> float:
+        """Its rate. Needs VELOCITY."""
+        return float(self._contact.get_sign_convention() * state.q_dot_view.item(self._place(state)))
+
+
 class OpenGapOfEdges(OpenGap):
     """The gap of a contact of edges."""
 
@@ -107,4 +142,6 @@ def open_gap(contact: UnilateralContact) -> OpenGap:
     """The gap of a contact of any kind."""
     if contact.find_knot is not None:
         return OpenGapOfTable(contact)
+    if isinstance(contact, HardStop):
+        return OpenGapOfCoordinate(contact)
     return (OpenGapOfEdges if contact.may_be_beside else OpenGap)(contact)

@@ -117,17 +117,22 @@ def look(model: Any, crew: Any, mark: Any, begins: bool, again: bool) -> None:
     look_at_all(model, crew.watched, crew.watched.shape[0] // WIDTH, crew.seen, mark, begins, again)
 
 
+@generic
+def any_seeks(lanes: Any) -> bool:
+    """True if the last step of a lane is to be searched: asked before each call of `find_events`, which takes 0.1 us."""
+    found = False
+    for lane in range(8):
+        found = found or (lanes[STATE, lane] >= 0 and lanes[SEEKS, lane] != 0)
+    return found
+
+
 @apart
 def find_events(model: Any, crew: Any) -> bool:
     """Find the first EVENT in the last steps of lanes that are to be searched; whether one leaves, whose search was lost.
 
     Where Python has seen one that changes nothing, the rest of the step is searched.
     """
-    lanes, control, any_lost, any_again, any_seeks = crew.lanes, crew.run.control, False, False, False
-    for lane in range(8):
-        any_seeks = any_seeks or (lanes[STATE, lane] >= 0 and lanes[SEEKS, lane] != 0)
-    if not any_seeks:
-        return False
+    lanes, control, any_lost, any_again = crew.lanes, crew.run.control, False, False
     for lane in range(8):
         again = lanes[STATE, lane] >= 0 and lanes[SEEKS, lane] != 0 and control[EVENT, 0, lane] < _NEVER
         crew.marks[at.BETWEEN, 0, lane] = 1.0 if again else 0.0

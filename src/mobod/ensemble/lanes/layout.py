@@ -61,10 +61,12 @@ FRESH, DUE, RAISED, BETWEEN, LOOKS = range(5)
 MARK_ROWS = 5
 BEGINS, GOES_ON, ACTED = 1.0, 1.5, 2.0
 # places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, 1 where values of witnesses
-# need accelerations, 1 where neither they nor their rates do, and where the plan of the record of one state begins, in which
-# controllers are sampled
+# need accelerations, 1 where neither they nor their rates do, or OF_COORDINATES, and where the plan of the record of one state
+# begins, in which controllers are sampled
 METHOD, TERMINATOR, NEEDS_RATES, BY_SPEEDS, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 5)
 PLAN_SIZE = SINGLE + rk.PLAN_SIZE
+#: What BY_SPEEDS is where coordinates are watched alone, whose rates are speeds: nothing is to be computed for them.
+OF_COORDINATES = 2
 # what METHOD is
 RUNGE_KUTTA, SEMI_EXPLICIT_EULER, SEMI_EXPLICIT_EULER2, VERLET, CONTACT = range(5)
 

@@ -26,7 +26,7 @@ from ...state.validity import KINEMATICS, unchanged_bit
 from ...stepping import record as rk
 from ...tree.realize import advance
 from ...value.stage import VELOCITY, Stage
-from ..batch_memory import IN_ROWS, put_memory, take_memory
+from ..batch_memory import IN_ROWS, lend_rings, put_memory, take_memory
 from . import layout
 
 #: The step of differences for the rates of witnesses, as a part of the step; and where no step has been taken yet, in time.
@@ -51,6 +51,7 @@ def take_lane(block: int, single_block: int, arrays: int, lane: int, address: in
             y = y - back * load_lane(model.y_dot, i, 0, lane)
         store(single.y, i, 0, y)
     put_memory(model, lane, memory, 0)
+    lend_rings(model, lane, memory, 0)
     take_memory(single, 0, memory, 0)
     for b in range(single.nb):
         for k in range(6):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.record import attach
-from ...algebra.scalar import load, zero
+from ...algebra.scalar import load, store, zero
 from ...compiling import compiled, generic
 from ...stepping import record as rk
 from ...stepping.attempts import attempts_of
@@ -27,7 +27,7 @@ from ..chunks import NONE, begin_work, finish as finish_work, leave_work, next_c
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
 from .ends import find_halts, terminator
-from .events import any_differs, find_called, find_differences, find_events, look
+from .events import any_differs, any_seeks, find_called, find_differences, find_events, look
 from .layout import (
     ACTED,
     BEGINS,
@@ -265,7 +265,11 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
     run, control, taken = crew.run, crew.run.control, load(crew.run.control, TAKEN, 0)
     by_speeds = crew.watched.shape[0] > 0 and not realized
     if by_speeds:
-        move(model, run.plan)
+        if run.plan[at.BY_SPEEDS] == at.OF_COORDINATES:
+            for i in range(model.nq):
+                store(model.q_dot, i, 0, load(model.u, i, 0))
+        else:
+            move(model, run.plan)
         look(model, crew, taken, False, False)
         any_suspect = False
         for lane in range(8):
@@ -343,7 +347,7 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
             queue[at.NEXT] = queue[at.STOP] = queue[at.ENDED] = 0
             continue
         any_free = free(model, crew, data, any_fresh and begin_fresh(model, single, crew))
-        if crew.watched.shape[0] > 0:
+        if crew.watched.shape[0] > 0 and any_seeks(crew.lanes):
             any_free = free(model, crew, data, find_events(model, crew)) or any_free
         any_free = free(model, crew, data, end_runs(model, crew, data)) or any_free
         if crew.run.plan[TERMINATOR] != 0:
