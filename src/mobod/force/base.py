@@ -164,7 +164,7 @@ class Force(Parametrized):
 
     def _check(self, state: State, asked: str) -> None:
         system = self._forces.system
-        if system is None or state.system is not system or state.version != system.topology_version:
+        if system is None or state.token is not system.topology_token:
             state.check_owner(self._forces.get_system(), f"{asked} of {self._name!r}")  # whose text is made only then
 
     # ------------------------------------------------------------------------------------------ contributions
@@ -333,8 +333,11 @@ class Force(Parametrized):
         return {}
 
     def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
-        self._check(state, asked)
-        return "force_numbers", self.span[2], self.span[3] - self.span[2]
+        system = self._forces.system  # what `_check` looks at, without a call
+        if system is None or state.token is not system.topology_token:
+            self._check(state, asked)
+        _, _, first, end = self.span
+        return "force_numbers", first, end - first
 
     def put_discrete(self, state: State, asked: str, i: int, value: float) -> None:
         """Change one of its numbers, on which forces alone depend, in the state, which falls to VELOCITY at most."""

@@ -122,8 +122,10 @@ class DiscreteForces(Force):
 
     def set_one_mobility_force(self, state: State, mobod: MobilizedBody, which_u: int, force: float) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL."""
-        i, value = self._place(state, "set_one_mobility_force", mobod, which_u), finite("force", force)
-        state.put_number(value, self.span[2] + i)
+        i = self._place(state, "set_one_mobility_force", mobod, which_u)
+        if type(force) is not float or force - force != 0.0:  # what needs no look is not looked at
+            force = finite("force", force)
+        state.put_number(force, self.span[2] + i)
 
     def get_all_mobility_forces(self, state: State) -> Array:
         """The generalized forces ``(nu,)``. Needs MODEL."""
@@ -152,7 +154,8 @@ class DiscreteForces(Force):
 
     def set_one_body_force(self, state: State, mobod: MobilizedBody, spatial_force_in_g: npt.ArrayLike) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL. A force on Ground moves nothing."""
-        self._check(state, "set_one_body_force")
+        if state.token is not self._matter.token:
+            self._check(state, "set_one_body_force")
         index, bodies, given = getattr(mobod, "index", None), self._matter.body_list, spatial_force_in_g
         if type(index) is int and index < len(bodies) and bodies[index] is mobod and type(given) is np.ndarray:
             if given.shape == (2, 3) and state.put_numbers(given.ravel(), self.span[2] + state.tree.nu + 6 * index, 6):
@@ -214,12 +217,14 @@ class DiscreteForces(Force):
         state.own_numbers()[self.span[2] : self.span[3]] = 0.0
 
     def _place(self, state: State, asked: str, mobod: Any, which_u: int) -> int:
-        self._check(state, asked)
+        if state.token is not self._matter.token:
+            self._check(state, asked)
         index, bodies = getattr(mobod, "index", None), self._matter.body_list
         if type(index) is int and type(which_u) is int and index < len(bodies) and bodies[index] is mobod:
             part = state.tree.u_slices[index]
-            if 0 <= which_u < part.stop - part.start:  # else the message is found below
-                return part.start + which_u
+            i: int = part.start + which_u
+            if 0 <= which_u and i < part.stop:  # else the message is found below
+                return i
         b, which = mobility(self._forces, mobod, which_u, "which_u")
         first: int = state.tree.u_slices[b].start
         return first + which

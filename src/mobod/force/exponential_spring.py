@@ -325,9 +325,9 @@ class ExponentialSpring(Force):
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
         d1, d2 = numbers[SHAPE + 1 : SHAPE + 3]
-        if not np.all((d1 > 0.0) & (d2 > 0.0)):
+        if not checks.hold((d1 > 0.0) & (d2 > 0.0)):
             raise ModelError(f"d1 and d2 of shape_parameters of {whose} have to be positive, got {d1:g} and {d2:g}")
-        if np.any(numbers[KINETIC] > numbers[STATIC]):
+        if not checks.hold(numbers[KINETIC] <= numbers[STATIC]):
             raise ModelError(
                 f"kinetic_friction of {whose} has to be from zero to its static_friction, which is {numbers[STATIC]:g}; "
                 f"got {numbers[KINETIC]:g}"

@@ -171,7 +171,7 @@ class MobilityLinearStop(OnCoordinate):
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
         low, high = numbers[2], numbers[3]
-        if not np.all((low <= high) & (low != np.inf) & (high != -np.inf)):  # NaN too
+        if not checks.hold((low <= high) & (low != np.inf) & (high != -np.inf)):  # NaN too
             raise ModelError(
                 f"q_low of {whose} has to be a number up to q_high, and infinite where there is no bound; got {low} and {high}"
             )

@@ -309,7 +309,7 @@ class SmoothSphereHalfSpace(Force):
     @staticmethod
     def settle(whose: str, numbers: list[float]) -> None:
         static, dynamic = numbers[STATIC], numbers[DYNAMIC]
-        if np.any(dynamic > static):
+        if not checks.hold(dynamic <= static):
             raise ModelError(
                 f"dynamic_friction of {whose} has to be from zero to its static_friction, which is {static:g}; got "
                 f"{dynamic:g}; set_material changes both at once"

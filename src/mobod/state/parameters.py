@@ -255,19 +255,24 @@ class Parameter(Generic[V, G]):
         """``set_x(state, value)``, which messages call *asked*."""
         argument, check, refuse, put = self.argument, self.check, self.refuse, self.put
         parameter, size, in_a_run = self, self.size, self.in_a_run
+        is_single = size == 1 and in_a_run
+        least, most = checks.LEAST.get(check, np.nan), checks.MOST
 
         def set_(self: Any, state: State, value: Any) -> None:
-            try:
-                found = check(argument, value)
-            except (TypeError, ValueError):
-                found = refuse(self, value)
+            if type(value) is float and least <= value <= most:  # what needs no look is not looked at
+                found = value
+            else:
+                try:
+                    found = check(argument, value)
+                except (TypeError, ValueError):
+                    found = refuse(self, value)
             if self.settle is not None:
                 field, at, n = self.number_place(state, asked)
                 numbers = state.field(field)[at : at + n, 0].tolist()
                 put(numbers, found)
                 self.settle(repr(self.name), numbers)
                 state.own_field(field)[at : at + n, 0] = numbers
-            elif size == 1 and in_a_run:  # without a view, which takes longer than the rest
+            elif is_single:  # without a view, which takes longer than the rest
                 field, at, _ = self.number_place(state, asked)
                 own = state.own_fields.get(field)
                 if own is None:
@@ -291,11 +296,14 @@ class Parameter(Generic[V, G]):
                 set_(self, state, value)
 
         def set_discrete(self: Any, state: State, value: Any) -> None:
-            try:
-                found = check(argument, value)
-            except (TypeError, ValueError):
-                found = refuse(self, value)
-            if size == 1 and in_a_run:
+            if type(value) is float and least <= value <= most:
+                found = value
+            else:
+                try:
+                    found = check(argument, value)
+                except (TypeError, ValueError):
+                    found = refuse(self, value)
+            if is_single:
                 self.put_discrete(state, asked, parameter.first, found)
             else:
                 put(self.discrete_run(state, asked), found)

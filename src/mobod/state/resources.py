@@ -214,7 +214,8 @@ class Resources:
         if stage <= INSTANCE and stage <= reached:
             for part in self.parts.values():
                 part.drop(stage)
-            self.pending = {key: value for key, value in self.pending.items() if key[1] < len(self.part(key[0]).variables)}
+            if self.pending:
+                self.pending = {key: value for key, value in self.pending.items() if key[1] < len(self.part(key[0]).variables)}
 
     def stage_of(self, state: State, subsystem: int) -> int:
         """The stage of *subsystem*: the state's, or the one below until its hook has run; or the one it was advanced to."""
