@@ -197,3 +197,40 @@ def test_what_was_there_before_a_handler_counts_in_ensembles():
         ensemble.step(0.01, integrator=mb.integrator.SemiExplicitEuler, fixed_step_size=0.01)
     ensemble.realize()
     assert_allclose(ensemble.get_measures(most), 1.75, rtol=1e-9)
+
+
+def test_an_interrupted_run_leaves_no_wrong_past():
+    """States on their way stay where they were: with their past or, where its place in the ring has been taken, without."""
+
+    class Break(mb.event.ScheduledHandler):
+        when = np.inf
+
+        def get_next_event_time(self, state, include_current_time):
+            later = state.time < self.when or (include_current_time and state.time == self.when)
+            return self.when if later and state.u[0] > 0.5 else np.inf  # in the first state alone
+
+        def handle_event(self, state, accuracy=None):
+            raise KeyboardInterrupt
+
+    for when, is_lost in ((0.06, False), (0.1, True)):
+        system, state, late, _ = late_pendulum("rates", delay=0.012, max_samples=16)
+        handler = Break()
+        system.add_event_handler(handler)
+        state = system.realize_topology()
+        ensemble = mb.Ensemble(system, 3, state=state)
+        ensemble.u = [(1.0, 2.0), (0.1, 0.2), (0.2, 0.3)]
+        handler.when = when
+        ensemble.step(0.05, fixed_step_size=0.002)
+        ensemble.realize()
+        before = ensemble.get_measures(late)
+        with pytest.raises(KeyboardInterrupt):
+            ensemble.step(0.1, fixed_step_size=0.002)
+        for i in (1, 2):
+            there = ensemble.get_state(i)
+            assert there.time == pytest.approx(0.05)
+            system.realize(there)
+            if is_lost:
+                with pytest.raises(mb.ModelError, match="lost samples"):
+                    late.get_value(there)
+            else:
+                assert late.get_value(there) == before[i]

@@ -17,7 +17,7 @@ from ..algebra.record import call_routine
 from ..algebra.scalar import gather, load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ..compiling import apart, generic
 from ..force.contact.bristle import begin_bristles
-from ..measure._samples import MEMORY_AT, RINGS_AT, home_of
+from ..measure.samples import MEMORY_AT, RINGS_AT, home_of
 from ..tree import measures
 from ..tree.project import any_positive
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ._samples import FEWEST, FURTHEST, NEAREST, ROUNDING
+from .samples import FEWEST, FURTHEST, NEAREST, ROUNDING
 
 
 class History:

@@ -17,11 +17,11 @@ from ..state.state import State
 from ..value import checks
 from ..value.stage import Stage
 from ._history import History
-from ._samples import MISSING, NEWEST, OLDEST, PARTS, SAMPLE, find_value, keep_sample
 from .base import Joined, Measure, NotCompiled, check_measure
 from .memory import Memory
 from .program import Program
 from .routines import by_address
+from .samples import MISSING, NEWEST, OLDEST, PARTS, SAMPLE, find_value, keep_sample
 
 #: The fewest samples that a delay may keep.
 _FEWEST = 16
@@ -29,7 +29,7 @@ _FEWEST = 16
 
 @generic
 def operate(model: Any, i: int, out: int) -> None:
-    """The value a delay ago, as results. Integers: see `_samples`."""
+    """The value a delay ago, as results. Integers: see `samples`."""
     for lane in range(num_lanes(load(model.time, 0, 0))):
         find_value(model, i, out, lane)
 

@@ -343,7 +343,7 @@ class Record(RecordBase):
     measure_values = state("measure_values_size", 1, "results of the operations")
     measure_memory = state("measure_memory_size", 1, "what measures remember, as of the step's beginning")
     measure_next = state("measure_memory_size", 1, "what they will remember when the next step begins")
-    measure_history = state("measure_history_size", 1, "samples of the past, ring by ring, see `measure._samples`")
+    measure_history = state("measure_history_size", 1, "samples of the past, ring by ring, see `measure.samples`")
     control_memory = state("control_size", 1, "what controllers hold and remember from sample to sample")
     control_work = state("control_work_size", 1, "scratch: inputs and efforts of a law")
     witness_values = state("one", 2, "scratch: value and rate of a witness")

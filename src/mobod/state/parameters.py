@@ -259,6 +259,7 @@ class Parameter(Generic[V, G]):
         least, most = checks.LEAST.get(check, np.nan), checks.MOST
 
         def set_(self: Any, state: State, value: Any) -> None:
+            found: Any
             if type(value) is float and least <= value <= most:  # what needs no look is not looked at
                 found = value
             else:

@@ -153,7 +153,7 @@ def _next_number(model: Any, i: int, lane: int, first: int, newest: int, time: f
 
 @generic
 def _keep(model: Any, i: int, lane: int, first: int, at: int, missing: float) -> None:
-    """What is remembered next, the present value as sample number *at*, of a measure that has begun."""
+    """Remember next, of a measure that has begun, the present value as sample number *at*."""
     memory = model.measure_code[i + MEMORY]
     store_lane(model.measure_next, memory, 0, lane, 1.0)
     store_lane(model.measure_next, memory + OLDEST, 0, lane, float(first))
