@@ -69,6 +69,34 @@ def test_dynamic_friction_is_that_of_slip(go):
     assert np.hypot(end.u[0], end.u[2]) == pytest.approx(0.5 + 0.5 * G * (np.sin(angle) - 0.2 * np.cos(angle)), abs=1e-6)
 
 
+def test_kernels_look_at_what_keeps_contacts_closed(monkeypatch):
+    def refuse(self, state):
+        raise AssertionError("Python is asked for a force")
+
+    monkeypatch.setattr(mb.UnilateralContact, "calc_normal_force", refuse)
+    angle, ends = np.arctan(0.5), []
+    for speed in (0.0, 0.5):
+        system, state, _ = point_on_slope(angle, 0.6, dynamic_friction=0.55)
+        state.u = -speed * np.array([np.cos(angle), 0.0, -np.sin(angle)])  # up, until it sticks
+        ends.append(mb.simulate(system, state, 0.5, report_interval=0.1))
+    assert abs(ends[0].u).max() < 1e-15 and [one.kind for one in ends[1].events][-2:] == ["triggered", "stuck"]
+
+
+def test_a_run_from_a_checkpoint_looks_at_its_own_contacts(tmp_path):
+    file, angle = tmp_path / "run.checkpoint", np.arctan(0.5)
+    steppers = []
+    for _ in range(2):
+        system, state, _ = point_on_slope(angle, 0.6)
+        steppers.append(mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system)))
+        steppers[-1].initialize(state)
+    steppers[0].step_to(0.1)
+    steppers[0].save_checkpoint(file)
+    steppers[1].load_checkpoint(file)
+    system.matter.get_unilateral_contact(0).set_friction(0.1)
+    steppers[1].step_to(0.5)
+    assert np.linalg.norm(steppers[1].state.u) > 0.1  # from the end of its last step on
+
+
 def test_states_of_a_motion_have_the_friction_of_what_slides():
     angle = np.arctan(0.5)
     system, state, _ = point_on_slope(angle, 0.2)

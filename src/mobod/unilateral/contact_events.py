@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,7 +39,6 @@ from .problem import (
     ContactTable,
     Problem,
     constraints_of,
-    rows_of_constraint,
     select,
     space_for,
     touching,
@@ -165,10 +165,19 @@ class ContactEvents(EventHandler):
         )
 
     def keep_least_slips(self, state: State) -> None:
-        """Keep at how little slip that of contacts that slide has ended, in an interval that begins at *state*."""
-        for one in sliding_contacts(state):
-            row = state.record.slip_memory[one.normal.index]
-            row[LEAST_SLIP] = self._least_slip(one, row[:2], state)
+        """Keep at how little slip that of contacts that slide has ended, in an interval that begins at *state*.
+
+        What begins with less, as its friction does not hold it, is faster soon.
+        """
+        table = self._table
+        if not (which := table.sliding(state)):
+            return
+        J = table.gather(state, which)[0]
+        slips, least = (J @ state.u_values[: state.tree.nu]).tolist(), self._unknown_slips(state, J)
+        for at, k in enumerate(which):
+            row, first = state.record.slip_memory[table.contacts[k].normal.index], 3 * at
+            along, unknown = slips[first + 1] * row[0] + slips[first + 2] * row[1], max(least[first + 1 : first + 3])
+            row[LEAST_SLIP] = unknown if along > unknown else 0.0
 
     def still_hold(self, state: State, found: Found) -> bool:
         """True if all that was *found* is multipliers that have left the law where forces within it would hold the same."""
@@ -177,14 +186,10 @@ class ContactEvents(EventHandler):
                 return False
         return self._holds(state)
 
-    def _least_slip(self, one: UnilateralContact, direction: Array, state: State) -> float:
-        """At how little slip it ends; what begins with less, as its friction does not hold it, is faster soon."""
-        least = self._unknown_slip(state, rows_of_constraint(state, one.rows_of()))
-        return least if _slip_along(one, direction, 0.0, state) > least else 0.0
-
-    def _unknown_slip(self, state: State, rows: Array) -> float:
-        """The slip that errors of speeds, which the accuracy allows, leave unknown, of a contact of these *rows*."""
-        return self._accuracy * float((np.abs(rows[1:]) / state.u_weights[: state.tree.nu]).max(initial=0.0))
+    def _unknown_slips(self, state: State, J: Array) -> list[float]:
+        """The velocities that errors of speeds, which the accuracy allows, leave unknown, of each row."""
+        found: list[float] = (self._accuracy * (np.abs(J) / state.u_weights[: state.tree.nu]).max(axis=1, initial=0.0)).tolist()
+        return found
 
     def _left_of(self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, state: State) -> float:
         """A *value* of forces of constraints, above zero as long as other forces would hold the same.
@@ -283,14 +288,12 @@ class ContactEvents(EventHandler):
 
     def _overrun(self, state: State) -> Array:
         """By how much slip of each contact may have overrun zero where its event is found; 0 of what does not slide."""
-        contacts = self._table.contacts
-        found = np.zeros(len(contacts))
-        if not state.slides:
-            return found
-        sliding = [one.get_unilateral_contact_index() for one in sliding_contacts(state)]
+        table = self._table
+        found = np.zeros(len(table.contacts))
+        sliding = table.sliding(state)
         if sliding and state.stage >= Stage.ACCELERATION:
             rates = np.zeros(3 * len(sliding))
-            rows = np.array([contacts[k].rows_of().index for k in sliding], np.int64)
+            rows = table.other[sliding]
             _rows.find_second_rates(state.block, rows, np.arange(0, len(rates), 3, dtype=np.int64), rates)
             found[sliding] = 2.0 * self._window * np.hypot(rates[1::3], rates[2::3])
         return found
@@ -334,8 +337,8 @@ class ContactEvents(EventHandler):
             self._spaces.append(problem.space)
             return bare, False
         kept = [one for one, rests in zip(contacts, resting, strict=True) if rests]
-        rates = problem.no_rate, overrun[resting]
-        switched, crept = self._find_modes(state, kept, select(rows, resting), problem, rates, bare)
+        known = problem.no_rate, overrun[resting]
+        switched, crept = self._find_modes(state, kept, select(rows, resting), problem, known, bare)
         return switched, crept or bool((v[problem.normals][resting] > problem.no_rate).any())
 
     def _tell_impulses(self, state: State, contacts: list[UnilateralContact], starts: Any, total: Array, both: Array) -> None:
@@ -375,33 +378,31 @@ class ContactEvents(EventHandler):
         contacts: list[UnilateralContact],
         rows: ContactRows,
         problem: Problem,
-        rates: tuple[float, Array],
+        known: tuple[float, Array],
         bare: Switched,
     ) -> tuple[Switched, bool]:
         """Close what presses, and let it stick or slip; whether any that sticks had a little slip left.
 
-        *problem* is of these and others, where the state is, and *rates* what is none, and by how much slip may have overrun.
+        *problem* is of these and others, where the state is; *known*: a rate that is none, by how much slip may have overrun.
         """
         self._system.realize(state)
-        (no_rate, overrun), nu = rates, state.tree.nu
-        slips = [
-            rows.J[first + 1 : end] @ state.u_values[:nu] for first, end in zip(rows.starts, rows.starts[1:], strict=False)
-        ]
+        (no_rate, overrun), nu = known, state.tree.nu
+        starts, rates, sizes = rows.starts.tolist(), rows.J @ state.u_values[:nu], self._unknown_slips(state, rows.J)
+        slips = [rates[first + 1 : end] for first, end in pairwise(starts)]
         speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
-        unknown = np.array(
-            [self._unknown_slip(state, rows.J[first:end]) for first, end in zip(rows.starts, rows.starts[1:], strict=False)]
-        )
+        unknown = np.array([max(sizes[first + 1 : end], default=0.0) for first, end in pairwise(starts)])
         slips_little = speeds > np.maximum(np.maximum(no_rate, overrun), _CREEP * rows.capture_speed)
         slipping, failed = slips_little & (speeds > unknown), np.ones(len(contacts), bool)
         while failed.any():  # what is so slow that it may stick, but does not, slips as it does
             problem, coefficients, gamma, after = self._solve(state, contacts, rows, slips, slipping, no_rate, problem)
             pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
-            slides = [float(np.abs(after[k + 1 : end]).sum()) for k, end in zip(rows.starts, rows.starts[1:], strict=False)]
+            sizes = np.abs(after).tolist()
+            slides = [sum(sizes[first + 1 : end]) for first, end in pairwise(starts)]
             failed = slips_little & ~slipping & (pressed > least) & (np.array(slides) > _UNSURE * problem.residual)
             slipping = slipping | failed
         holds = np.ones(len(problem.J), bool)
-        for first, end, press, slide in zip(rows.starts, rows.starts[1:], pressed > least, slides, strict=False):
+        for (first, end), press, slide in zip(pairwise(starts), pressed > least, slides, strict=True):
             holds[first], holds[first + 1 : end] = press, press and slide <= _UNSURE * problem.residual
         ahead = self._leave_singular(state, contacts, problem, gamma, holds)
         if ahead is not None:
@@ -411,8 +412,7 @@ class ContactEvents(EventHandler):
             least = 1e-9 * max(float(pressed.max()), 1e-300)
         self._spaces.append(problem.space)
         enabled, along = bare[0].copy(), bare[1].copy()
-        for k, one in enumerate(contacts):
-            first, end = int(rows.starts[k]), int(rows.starts[k + 1])
+        for k, (one, (first, end)) in enumerate(zip(contacts, pairwise(starts), strict=True)):
             if not pressed[k] > least:
                 continue
             slip = after[first + 1 : end]
@@ -505,7 +505,8 @@ class ContactEvents(EventHandler):
 
 
 def _rank(W: Array) -> int:
-    return int(np.linalg.matrix_rank(W, hermitian=True, tol=_REDUNDANT * float(W.diagonal().max(initial=0.0))))
+    least = _REDUNDANT * float(W.diagonal().max(initial=0.0))
+    return int(np.count_nonzero(np.abs(np.linalg.eigvalsh(W)) > least))
 
 
 def _is_redundant(state: State) -> bool:
@@ -530,10 +531,6 @@ def _modes(table: ContactTable, enabled: Any, along: Any) -> list[str]:
 
 def _normal_force(contact: UnilateralContact, state: State) -> float:
     return contact.calc_normal_force(state)
-
-
-def _slip_along(contact: UnilateralContact, direction: Array, least: float, state: State) -> float:
-    return float(contact.get_slip_velocity(state) @ direction) - least
 
 
 def _friction_left(contact: UnilateralContact, state: State) -> float:

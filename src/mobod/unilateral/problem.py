@@ -108,12 +108,21 @@ class ContactTable:
         enabled = state.field("constraint_enabled")
         return (enabled[self.normal] | enabled[self.other]) != 0
 
-    def gather(self, state: State) -> tuple[Array, Array, Array]:
-        """The rows of all, gaps, and coefficients as `_rows` has them. The state is at VELOCITY."""
-        n = len(self.names)
-        J, gaps, laws = np.zeros((int(self.starts[-1]), state.tree.nu)), np.zeros(n), np.zeros((n, _rows.LAWS))
+    def sliding(self, state: State) -> list[int]:
+        """The numbers of those that slide. Needs MODEL."""
+        found: list[int] = np.flatnonzero(state.field("friction_rows")[self.normal] >= 0).tolist() if state.slides else []
+        return found
+
+    def gather(self, state: State, which: list[int] | None = None) -> tuple[Array, Array, Array]:
+        """The rows, gaps, and coefficients as `_rows` has them, of all or some. The state is at VELOCITY."""
+        chosen, starts = self._all, self.starts
+        if which is not None:
+            chosen = np.array(which, np.int64)
+            starts = np.array([0, *accumulate(self.integers[chosen, _rows.SIZE].tolist())], np.int64)
+        n = len(chosen)
+        J, gaps, laws = np.zeros((int(starts[-1]), state.tree.nu)), np.zeros(n), np.zeros((n, _rows.LAWS))
         if n:
-            given = state.block, self.integers, self._address, self._all, self.starts, J, gaps, laws
+            given = state.block, self.integers, self._address, chosen, starts, J, gaps, laws
             (_rows.find_contacts.code or _rows.find_contacts.code_for(*given))(*given)
         return J, gaps, laws
 
