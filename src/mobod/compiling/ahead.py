@@ -79,9 +79,10 @@ class Job:
 
 
 def compile_ahead(jobs: Iterable[Job], most: int = MOST_WORKERS) -> None:
-    """Compile missing *jobs* with several processes; afterwards each is compiled, or being compiled by a worker.
+    """Compile missing *jobs* with several processes; afterwards each is compiled, or being compiled by another process.
 
-    With one processor, or one missing job, nothing is done: it is compiled when it is needed.
+    One missing job is compiled when it is needed. Without other processes of its own this one still leaves alone what another
+    one compiles, such as a run beside it or another worker of the tests, and takes what is next.
 
     Parameters
     ----------
@@ -93,11 +94,12 @@ def compile_ahead(jobs: Iterable[Job], most: int = MOST_WORKERS) -> None:
         with not_collected():
             engine.numba()
     missing = [job for job in jobs if not isinstance(job.what, routines.UsersRoutine) and not job.is_there()]
-    count = min(_workers_wanted(), most) if len(missing) > 1 else 0
-    if count == 0:
+    if len(missing) < 2:
         return
     missing.sort(key=lambda job: -fingerprint.size(job.what.python))  # the largest first, to balance the load
-    _ask_workers(missing, count)
+    count = min(_workers_wanted(), most)
+    if count > 0:
+        _ask_workers(missing, count)
     with notice.Progress(len(missing), str(store.cache_folder())) as progress, not_collected():
         for job in missing:
             progress.at(job.name)
