@@ -65,6 +65,13 @@ def _turned(axis: Any, angle: Any) -> Any:
 
 
 @generic
+def _turn(axis: Any, s: Any, c: Any, v: Any) -> Any:
+    """R(axis, angle) v, with the sine and the cosine of the angle."""
+    along = vec3.scale((1.0 - c) * vec3.dot(axis, v), axis)
+    return vec3.add(vec3.add_scaled(along, c, v), vec3.scale(s, vec3.cross(axis, v)))
+
+
+@generic
 def _clear(columns: Any, first: int, count: int, o: Any) -> None:
     for j in range(first, first + count):
         store3(columns, j, 0, (o, o, o))
@@ -109,11 +116,16 @@ def _velocity(model: Any, b: int) -> None:
     begin = model.choices[model.first_choice[b]]
     o = zero(load(model.q, at, 0))
     _clear(columns, first, model.num_u[b], o)
-    R, w = rotation.identity(o), (o, o, o)
+    w = axis_0 = axis_1 = (o, o, o)
+    s_0 = c_0 = s_1 = c_1 = o
     for f in range(3):
         value = routines.value_with_rates(model, begin + f, model.q, at, model.u, first)
-        axis = vector3(model.parameters, n + 3 * f)
-        e = mat33.mul_vec(R, axis)
+        axis = vec3.add((o, o, o), vector3(model.parameters, n + 3 * f))
+        e = axis
+        if f == 2:
+            e = _turn(axis_1, s_1, c_1, e)
+        if f > 0:
+            e = _turn(axis_0, s_0, c_0, e)
         e_dot, rate, bends = vec3.cross(w, e), o, not routines.is_affine(model, begin + f)
         for k in range(routines.num_arguments(model, begin + f)):
             j = first + routines.place(model, begin + f, k)
@@ -124,8 +136,9 @@ def _velocity(model: Any, b: int) -> None:
                 _add(columns, j, 0, routines.gradient_rate(model, begin + f, k), e)
         if f < 2:
             w = vec3.add_scaled(w, rate, e)
-            turned = _turned(axis, value)
-            R = turned if f == 0 else mat33.mul(R, turned)
+            axis_1, (s_1, c_1) = axis, sincos(value)
+            if f == 0:
+                axis_0, s_0, c_0 = axis_1, s_1, c_1
     for f in range(3, 6):  # along axes that stand still
         if not routines.is_affine(model, begin + f):
             routines.value_with_rates(model, begin + f, model.q, at, model.u, first)
