@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod.algebra.beside import RowsBeside, eight_rows_at, put_beside, row_beside
+from mobod.algebra.beside import RowsBeside, add_scaled_row, eight_rows_at, put_beside, row_beside
 
 M, T = mb.muscle, mb.force.transmission
 OTHERS = M.Thelen2003, M.DeGrooteFregly2016, M.RigidTendon, M.Schutte1993
@@ -136,3 +136,5 @@ def test_rows_of_eight_elements_in_python():
     block = np.zeros((2, 8))
     put_beside(block, 1, first)
     assert (row_beside(block, 1) == first).all()
+    add_scaled_row(block[:, :6], 1, 2.0, rows.reshape(8, 10), 3, 4)
+    assert (block[1] == first + 2.0 * np.array([34, 35, 36, 37, 38, 39, 0, 0])).all()

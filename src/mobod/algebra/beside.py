@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .scalar import load
+from .scalar import load, store
 
 
 class RowsBeside(NamedTuple):
@@ -46,6 +46,12 @@ def row_beside(rows: Any, row: int) -> Any:
 def put_beside(rows: Any, row: int, x: Any) -> None:
     """Put lanes as eight numbers of a row of a field of float64."""
     rows[row, :8] = x
+
+
+def add_scaled_row(to: Any, row: int, x: Any, rows: Any, k: int, column: int) -> None:
+    """Add *x* times six numbers of row *k* of a field of float64, from *column* on, to those of a row of a field of six."""
+    for c in range(6):
+        store(to, row, c, load(to, row, c) + x * load(rows, k, column + c))
 
 
 def lanes_scratch(rows: int) -> Any:

@@ -61,6 +61,32 @@ def _lower_put(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return context.get_dummy_value()
 
 
+def _void_of_plain(*args: Any) -> Any:
+    return types.void if _is_plain(args[0]) and _is_plain(args[3]) else None
+
+
+@primitive(
+    beside.add_scaled_row,
+    *(Rows, types.Integer, types.Float, Rows, types.Integer, types.Integer),
+    result=_void_of_plain,
+)
+def _lower_add_row(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    """Four of them at once, and two."""
+    to, row, x, rows, k, column = args
+    columns = ir.Constant(I64, sig.args[3].columns)
+    first = builder.gep(to, [builder.mul(row, ir.Constant(I64, sig.args[0].columns))], inbounds=True)
+    other = builder.gep(rows, [builder.add(builder.mul(k, columns), column)], inbounds=True)
+    for place, count in ((0, 4), (4, 2)):
+        kind = ir.VectorType(ir.DoubleType(), count)
+        scale = ir.Constant(kind, ir.Undefined)
+        for lane in range(count):
+            scale = builder.insert_element(scale, x, ir.Constant(_I32, lane))
+        at, of = (builder.bitcast(builder.gep(one, [ir.Constant(I64, place)]), kind.as_pointer()) for one in (first, other))
+        product = builder.fmul(builder.load(of, align=8), scale, flags=("contract",))
+        builder.store(builder.fadd(builder.load(at, align=8), product, flags=("contract",)), at, align=8)
+    return context.get_dummy_value()
+
+
 # ---------------------------------------------------------------------------------------------- lanes of one state
 
 #: A field of lanes that is part of no record.

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...algebra import mat33, vec3
 from ...algebra.arrays import Array
-from ...algebra.beside import address_of
+from ...algebra.beside import add_scaled_row, address_of
 from ...algebra.masks import both, pick3
 from ...algebra.memory import add_spatial, load3, load9, load_spatial, store3
 from ...algebra.record import attach, call_routine
@@ -293,8 +293,7 @@ def pull_listed(model: Any, pulls: Any, first: int, end: int, tension: Any) -> N
     for k in range(first, end):
         b, which = int(load(pulls, k, 0)), int(load(pulls, k, 1))
         if which < 0:
-            moment, force = vec3.scale(tension, load3(pulls, k, 2)), vec3.scale(tension, load3(pulls, k, 5))
-            add_spatial(model.body_forces, b, moment, force)
+            add_scaled_row(model.body_forces, b, tension, pulls, k, 2)
         else:
             one_coordinate.push_on(model, b, which, tension * load(pulls, k, 2))
 
