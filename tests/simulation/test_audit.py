@@ -499,12 +499,17 @@ def test_a_plane_loop_is_not_blamed_for_steps_in_vain():
     assert any("'teeth' is hit within a step" in one for one in warnings) and not any("redundant" in one for one in warnings)
 
 
-def test_the_work_of_friction_of_contacts_that_slip_is_followed(tmp_path):
-    """A mass slides on a floor by events, till it sticks: all its energy goes into friction, along its way."""
+@pytest.mark.parametrize("num_forces", [1, 26])
+def test_the_work_of_friction_of_contacts_that_slip_is_followed(num_forces, tmp_path):
+    """A mass slides on a floor by events, till it sticks: all its energy goes into friction, along its way.
+
+    Of many forces in one account, friction is still none.
+    """
     system = mb.MultibodySystem()
-    matter = mb.SimbodyMatterSubsystem(system)
-    mb.force.UniformGravity(mb.GeneralForceSubsystem(system), matter, (0, 0, -9.81))
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     mass = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(2.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    for _ in range(num_forces):
+        mb.force.ConstantForce(forces, mass, (0, 0, 0), (0, 0, -2.0 * 9.81 / num_forces))
     mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, mass, (0, 0, 0), static_friction=0.3, dynamic_friction=0.2)
     state = system.realize_topology()
     state.u = (0.6, 0.8, 0.0)

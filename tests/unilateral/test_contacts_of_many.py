@@ -113,6 +113,7 @@ def test_friction_of_what_slides_takes_no_python_into_steps(monkeypatch):
         system.realize(sliding, mobility_forces=forces)
         assert sliding.u_dot[0] == pytest.approx(-5.0, abs=1e-9)
         # friction, which follows what presses, is none of the applied forces
+        assert system.get_rigid_body_forces(sliding)[1, 1] == pytest.approx([0.0, -10.0, 0.0], abs=1e-12)
         assert system.calc_inverse_dynamics(sliding, np.zeros(3)) == pytest.approx([0.0, 10.0, 0.0], abs=1e-12)
     of_each = mb.Ensemble(system, 2, state=sliding)
     of_each.realize()

@@ -20,7 +20,7 @@ from ..motion import Custom
 from ..state import validity
 from ..state.state import State
 from ..state.subsystem import Subsystem
-from ..tree import momentum
+from ..tree import momentum, sliding
 from ..tree.tree import Tree
 from ..value import checks
 from ..value.html_table import html_table
@@ -229,11 +229,14 @@ class MultibodySystem(Differentiable):
 
         Those of all elements, `DiscreteForces` that a program has set last among them: for inverse dynamics that is to find
         these, give `calc_force_contribution` of the elements that act instead, or `calc_inverse_dynamics` the whole. See
-        `force.Force.calc_force_contribution` for single elements. At ACCELERATION they have friction of rigid contacts that
-        slide, too.
+        `force.Force.calc_force_contribution` for single elements. Friction of rigid contacts that slide is none of these:
+        `UnilateralContact.calc_friction_force` has it.
         """
         self._need_dynamics(state, "get_rigid_body_forces")
-        return state.record.body_forces.reshape(-1, 2, 3).copy()
+        F = state.record.body_forces.copy()
+        if state.slides:
+            sliding.leave_out_friction(state.block, F)
+        return F.reshape(-1, 2, 3)
 
     def get_mobility_forces(self, state: State) -> Array:
         """Applied generalized forces ``(nu,)``. Needs DYNAMICS."""

@@ -22,9 +22,9 @@ from typing import Any
 
 from ..algebra import vec3
 from ..algebra.memory import add_spatial, load_spatial
-from ..algebra.record import call_routine
+from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, one, sqrt, store, where, zero
-from ..compiling import generic, routine
+from ..compiling import compiled, generic, routine
 from ..constraint.protocol import SOLVE_ROWS
 from ..state.fields import Record
 from . import constraint_paths, constraints, gram_solve
@@ -213,6 +213,12 @@ def add_friction(model: Record, bodies: Any, sign: float) -> None:
     for c in range(model.nc):
         if model.friction_rows[c] >= 0:
             _add_wrenches(model, bodies, c, sign * load(model.slip_forces, c, 0), sign * load(model.slip_forces, c, 1))
+
+
+@compiled
+def leave_out_friction(block: Any, F: Any) -> None:
+    """Take friction out of forces F on bodies that are a copy of the applied ones."""
+    add_friction(attach(block), F, -1.0)
 
 
 @generic
