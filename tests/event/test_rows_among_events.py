@@ -148,3 +148,50 @@ def test_what_is_recorded_sees_the_state_as_events_have_left_it():
     assert np.array_equal(motion.quantities["stiffness"], np.where(count > 0, 5.0 + count, 1.0))
     again = [spring.get_stiffness(motion.states[k]) for k in (0, 100, 200)]
     assert again == [motion.quantities["stiffness"][k] for k in (0, 100, 200)]
+
+
+class Exchange(mb.event.ScheduledHandler):
+    """Lets a rod go at 0.1, and holds a speed from there on."""
+
+    def __init__(self, rod, hold):
+        self.rod, self.hold = rod, hold
+
+    def get_next_event_time(self, state, include_current_time):
+        return 0.1 if state.time < 0.1 or (include_current_time and state.time == 0.1) else np.inf
+
+    def handle_event(self, state, accuracy):
+        self.rod.disable(state)
+        self.hold.enable(state)
+
+
+def test_rows_in_which_other_constraints_hold_have_their_accelerations():
+    """Constraints of one group that other mobilities have to do with: what the matrix of those before held is gone.
+
+    A rod to the tip of a chain moves four joints, what takes its place one.
+    """
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    link, joints = mb.body.Rigid(mb.MassProperties(1.0, (0, -0.2, 0), mb.Inertia(0.1, 0.1, 0.1))), [matter.ground]
+    for i in range(4):
+        joints.append(mb.mobilizer.Pin(joints[-1], link, X_PF=mb.Transform((0.1 * i, -0.5, 0))))
+    mb.constraint.Rod(matter.ground, (0.3, 0.3, 0), joints[-1], (0, -0.5, 0), 2.0)
+    rod = mb.constraint.Rod(matter.ground, (0.9, 0.3, 0), joints[-1], (0, -0.4, 0), 2.0)
+    hold = mb.constraint.ConstantSpeed(joints[2], 0, 0.0, disabled_by_default=True)
+    system.add_event_handler(Exchange(rod, hold))
+    state, fresh = system.realize_topology(), system.realize_topology()
+    rod.disable(fresh)
+    hold.enable(fresh)
+    state.q = (0.3, -0.2, 0.1, 0.2)
+    system.realize(state, mb.Stage.POSITION)
+    system.project(state)
+    system.realize(state)
+    many = mb.Ensemble(system, 2, state=state)
+    last = mb.simulate(system, state, 0.2).states[-1]
+    many.step(0.2)
+    many.realize()
+    system.realize(last)
+    for q, u, found in ((last.q, last.u, last.u_dot), (many.q[1], many.u[1], many.u_dot[1])):
+        fresh.q, fresh.u = q, u
+        system.realize(fresh)
+        assert np.allclose(found, fresh.u_dot, rtol=0.0, atol=1e-9)

@@ -390,6 +390,8 @@ ADDRESSES = (
 )
 #: Of which fields kernels leave rows, or columns, at zero where a flag holds.
 LEFT_AT_ZERO = {"massless": ("com_G", "inertia_G", "centrifugal"), "plain_outboard": ("p_BM_G", "H")}
+#: What kernels leave at zero where a row of constraints has no entry, whose places follow from how these are grouped.
+LEFT_BY_GROUPS = "effect", "own_effect", "multiplier", "slip_forces"
 #: Continuous variables of a state that modelling choices do not touch.
 OUTSIDE_MATTER = ("time", "particle_location", "particle_velocity")
 #: Memory of measures, contacts and controllers, likewise.

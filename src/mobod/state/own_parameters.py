@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..algebra import object_access
 from ..value.stage import VELOCITY
-from .fields import INSTANCE_FIELDS, LEFT_AT_ZERO
+from .fields import GROUPED, INSTANCE_FIELDS, LEFT_AT_ZERO, LEFT_BY_GROUPS
 from .invalidation import KEPT_BY_Z
 from .requirements import PartOfMatter
 from .weights import Weights
@@ -75,9 +75,16 @@ class OwnParameters(Weights):
             if flag in self.own_fields:  # rows may hold numbers that kernels leave as they are from now on
                 for name in left:
                     getattr(self.record, name)[:] = 0.0
+        if not (self.own_fields.keys() | own.keys()).isdisjoint(GROUPED):
+            self.clear_groups()
         self.own_fields = {name: array.copy() for name, array in own.items()}
         self.attach_own(self.tree, self.record)
         self.invalidate_instance()
+
+    def clear_groups(self) -> None:
+        """Set to zero what kernels leave as it is from now on, where constraints are grouped anew."""
+        for name in LEFT_BY_GROUPS:
+            getattr(self.record, name)[:] = 0.0
 
     def leave_out(self, flag: str, b: int, holds: bool) -> None:
         """Set a flag that lets kernels skip work for body b; entries that they then do not write have to be zero already."""

@@ -58,7 +58,7 @@ class State(OwnParameters):
 
     INNER = frozenset(
         """
-        A_GB H H_FM R_FM R_GB V_GB assign attach_own block check_owner end_step field force_cache forces has_known
+        A_GB H H_FM R_FM R_GB V_GB assign attach_own block check_owner clear_groups end_step field force_cache forces has_known
         has_locks instance_token invalidate_from invalidate_instance invalidate_model invalidate_q invalidate_u invalidate_z
         is_constrained is_unchanged impulses leave_out lower_to make_forces make_room mark_unchanged matters_own move_to
         need_accelerations need_instance need_positions need_velocities num_matter_errors own_copy own_field own_fields

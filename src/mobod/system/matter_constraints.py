@@ -116,14 +116,7 @@ class Constrained(TreeDynamics):
         for name in GROUPED:
             state.own_copy(name)[:] = fields[name]
         state.invalidate_instance()
-        record = state.record
-        for array in (
-            record.effect,
-            record.own_effect,
-            record.multiplier,
-            record.slip_forces,
-        ):  # what nobody writes has to be zero
-            array[:] = 0.0
+        state.clear_groups()
 
     # ------------------------------------------------------------------------------------------ rows
 
