@@ -19,6 +19,8 @@ from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
 #: Points of a line at which a torus is looked for, and steps from the nearest.
 SAMPLES, STEPS = 24, 6
+#: From which part of its tube on a hint is on the rim of a torus.
+RIM = 0.7
 #: Points of an arc, for its length.
 PIECES = 4
 #: The golden section, how often it is cut, and steps of Newton's method along a ray, at most.
@@ -61,6 +63,8 @@ def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> A
         found = _over_round(a, c, hint, has_hint, radii, kind == SPHERE)
     elif kind == CAPSULE:
         found = _over_capsule(kind, sizes, a, c, hint, has_hint)
+    elif has_hint and _is_rim(sizes, a, c, hint):
+        found = _over_rim(kind, sizes, a, c, hint)
     else:
         found = _over_tube(kind, sizes, a, c, hint, has_hint)
     return found
@@ -200,6 +204,22 @@ def _outlet(kind: int, sizes: Any, inside: Any, back: Any, up: Any, angle: Any, 
         if abs(step) < 1e-9 * reach:
             break
     return vec3.add_scaled(inside, far, way)
+
+
+@generic
+def _is_rim(sizes: Any, a: Any, c: Any, hint: Any) -> bool:
+    """True if the way past a hint goes round a torus's outside, as round a wheel, from and to points beyond it."""
+    outside = sizes[1] + sizes[0]
+    return flat(hint[0], hint[1]) > sizes[1] + RIM * sizes[0] and flat(a[0], a[1]) > outside and flat(c[0], c[1]) > outside
+
+
+@generic
+def _over_rim(kind: int, sizes: Any, a: Any, c: Any, hint: Any) -> Any:
+    """Over the ellipsoid that has a torus's outer circle and the width of its tube."""
+    outside = sizes[1] + sizes[0]
+    bends, start, t, length, end = _over_round(a, c, hint, True, (outside, outside, sizes[0]), False)
+    start = projected(kind, sizes, start)
+    return bends, start, made_tangent(t, normal(kind, sizes, start)[0]), length, projected(kind, sizes, end)
 
 
 @generic

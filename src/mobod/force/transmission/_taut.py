@@ -29,9 +29,10 @@ from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projec
 from ._lines import norm
 from ._segments import CAPSULE
 
-#: Most surfaces between two points; of each, its numbers: its own number, its kind, 1 where it is touched, where its hint
-#: counts; length, first point and direction in its frame; the frame, three sizes, the hint; then in Ground at both ends x, t,
-#: n, b, then curvatures (along, mixed, across) at both, the Jacobi fields, F.
+#: Most surfaces between two points; of each, its numbers: its own number, its kind, where it is touched one more than how
+#: often it has lifted off, else less that, 1 where its hint counts; length, first point and direction in its frame; the frame,
+#: three sizes, the hint; then in Ground at both ends x, t, n, b, then curvatures (along, mixed, across) at both, the Jacobi
+#: fields, F.
 MOST, WIDE, OF_ALL, OF_ROWS = 16, 67, 16 * 67, 4 * 16
 OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI, RESIDUAL = (
     *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63),
@@ -122,22 +123,28 @@ def solve(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any
             break
         for i in range(count):
             if touched(own, i) and get(own, i, L) < 0.0:
-                put(own, i, TOUCHED, 0.0)
+                put(own, i, TOUCHED, -get(own, i, TOUCHED))
                 lifted = True
             elif touched(own, i) and get(own, i, HINTED) > 0.5 and get(own, i, JACOBI + 2) <= 0.0:
                 put(own, i, TOUCHED, 0.0)  # past the hint is no shortest way
                 put(own, i, HINTED, 0.0)
                 lifted = True
+    if lifted:  # the line over those that are left
+        worst = _newton(own, matrix, count, a, c, exact)
     return worst
 
 
 @generic
 def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
-    """Touch what straight lines go through; at the beginning all surfaces, thrice, from one end to the other."""
+    """Touch what straight lines go through; at the beginning all surfaces, thrice, from one end to the other.
+
+    One that has lifted off twice, where the guess is not good enough to know better, is left alone.
+    """
     changed = False
     for sweep in range(3 if begin and count > 1 else 1):
         for i in range(count):
-            if touched(own, i) and not begin:
+            lifts = 0.0 if begin else -get(own, i, TOUCHED)
+            if lifts < 0.0 or lifts > 1.5:
                 continue
             before, behind = neighbour(own, i, 0, count, -1), neighbour(own, i, 0, count, 1)
             p, q = a, c
@@ -152,7 +159,7 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
             sizes, hint = three(own, i, SIZES), three(own, i, HINT)
             kind, hinted = int(get(own, i, KIND)), get(own, i, HINTED) > 0.5
             here, x, t, length, end = guess(kind, sizes, into(own, i, p), into(own, i, q), hint, hinted)
-            put(own, i, TOUCHED, 1.0 if here else 0.0)
+            put(own, i, TOUCHED, 1.0 + lifts if here else -lifts)
             if here:
                 changed = True
                 put(own, i, L, length)
