@@ -468,10 +468,11 @@ def test_the_next_points_of_a_spiral_are_a_piece_away(pieces):
     """The chord of a piece's turn, at both ends: the rest's turn leads to it from the other one."""
     turn, radius = 0.7, 0.3
     first, last = (radius, 0.0, 0.0), (radius * np.cos(turn), radius * np.sin(turn), 0.0)
-    found = _over_cylinder._stepped(True, (0.5, -0.1, 0.0), (0.1, 0.6, 0.0), first, last, turn, float(pieces))
+    sizes = np.hypot(0.5 - radius, 0.1), np.hypot(0.1 - last[0], 0.6 - last[1]), radius
+    found = _over_cylinder._stepped(True, (0.5, -0.1, 0.0), (0.1, 0.6, 0.0), first, last, sizes, turn, float(pieces))
     chord = 2.0 * radius * np.sin(0.5 * turn / pieces)
     assert found[2] == 1.0 / pieces
-    assert_allclose([found[0][1], found[1][1]], chord**2, rtol=1e-12)
+    assert_allclose([found[0][1], found[1][1]], chord, rtol=1e-12)
 
 
 def test_steps_along_a_spiral_that_are_alike_are_those_one_by_one(rng, monkeypatch):
@@ -486,7 +487,8 @@ def test_steps_along_a_spiral_that_are_alike_are_those_one_by_one(rng, monkeypat
         b = last[0] - out_too * np.sin(turn), last[1] + out_too * np.cos(turn), last[2] + rng.normal(0.0, 0.5 * out_too)
         around = (radius * turn) ** 2
         pieces = np.floor(np.sqrt(around + (last[2] - first[2]) ** 2) / _over_cylinder.PIECE)
-        scenes.append((True, a, b, first, last, around, turn, pieces))
+        sizes = abs(first[1] - a[1]), np.hypot(last[0] - b[0], last[1] - b[1]), radius
+        scenes.append((True, a, b, first, last, sizes, around, turn, pieces))
     on = _over_cylinder._on
     for together in (True, False):
 
