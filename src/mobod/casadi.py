@@ -45,7 +45,7 @@ def forward_dynamics(
         change of length left out. Jacobians are exact, and sparse: a node depends on its own column. Hessians of Lagrangians,
         which IPOPT asks for, come in one call, without what is zero in any case. They are exact where gravity and springs,
         dampers, stops and motors on single mobilities are all that acts, on bodies whose hinge columns do not depend on q:
-        pins, sliders, screws, cylinders, planar, translational, ball and free joints, unless they are reversed or have angles
+        pins, sliders, cylinders, planar, translational, ball and free joints, unless they are reversed or have angles
         for quaternions. Elsewhere they are central differences of Jacobians, to about 1e-8 of the largest first or second
         derivative; beside a stiffness of 1e6 all have errors of up to 1e-4.
 
