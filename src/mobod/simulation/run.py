@@ -165,7 +165,8 @@ class Run:
         show: Callable[[float, float], Any] | None = None,
     ) -> None:
         self.stepper, self.integrator = stepper, stepper.integrator
-        self.times, self.recording, self.rows, self.ledger, self.show = times, recording, rows, ledger, show
+        self.times = np.ascontiguousarray(times, np.float64)  # as compiled code takes them, which looks at no types
+        self.recording, self.rows, self.ledger, self.show = recording, rows, ledger, show
         self.keeper: Keeper | None = None
         #: Told the time and y of the last row in each pause, and whether the run ends with it: who watches.
         self.watch: Callable[[float, Array, bool], Any] | None = None
