@@ -234,3 +234,14 @@ def test_an_interrupted_run_leaves_no_wrong_past():
                     late.get_value(there)
             else:
                 assert late.get_value(there) == before[i]
+
+
+def test_states_that_were_stepped_one_by_one_go_on_in_lanes():
+    """That a run of its own has begun a state's memory is nothing that the state has apart from the others."""
+    system, state, *_ = late_pendulum("rates")
+    ensemble = mb.Ensemble(system, 3, state=state)
+    alone = mb.integrator.RungeKuttaMerson(system)
+    alone.set_allow_interpolation(False)  # lanes interpolate
+    with pytest.warns(RuntimeWarning, match="one by one"):
+        ensemble.step(0.01, integrator=alone)
+    assert ensemble.simulate(0.05, accuracy=1e-5).statistics["in_lanes"].all()

@@ -31,7 +31,8 @@ from ..stepping import record as rk
 from ..system.forward_sensitivities import Directions
 from ..system.system import MultibodySystem
 from ..value.callers import callers_level
-from .states import memory_of
+from .overrides import same
+from .states import has_memory_of
 
 #: A state's time, q, u, z, particles, what it remembers, as a row of `batch_memory`, and how often it was begun anew.
 Row = tuple[float, Array, Array, Array, Array, Array, int]
@@ -288,11 +289,12 @@ def _takes_up(stepper: TimeStepper, row: Row, held: Array | None) -> bool:
     """True if a stepper can go on from these variables, and with these forces, which it then does."""
     state, time, particles, memory = stepper.state, row[0], row[4], row[5]
     record = state.record
-    kept = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
-    if state.time != time or not (np.array_equal(kept, particles) and np.array_equal(memory_of(record), memory)):
+    if state.time != time or not has_memory_of(record, memory):
         return False
-    for name, value in zip(("q", "u", "z"), row[1:4], strict=True):
-        if not np.array_equal(getattr(state, name), value):
+    if particles.size and not same(np.concatenate([record.particle_location, record.particle_velocity])[:, 0], particles):
+        return False
+    for name, there, value in zip(("q", "u", "z"), (state.q_values, state.u_values, state.z_values), row[1:4], strict=True):
+        if not same(there, value):
             setattr(state, name, value)
     before = stepper.integrator.held
     if isinstance(before, np.ndarray) and held is not None and not np.array_equal(before, held):

@@ -67,19 +67,21 @@ def find_overrides(
     Flags of work that can be left out do not matter, nor how enabled constraints are grouped, which follows from which are, nor
     where mobilizers were locked that no longer are. *before* are those that it had when its run began.
     """
-    fields = (state.own_fields.keys() | shared.own_fields.keys() | own.keys()).difference(SHORTCUTS, GROUPED)
-    if not state.field("lock_level").any():
-        fields = fields.difference(("lock_q", "lock_u"))
+    fields = state.own_fields.keys() | shared.own_fields.keys() | own.keys()
+    if fields:
+        fields = fields.difference(SHORTCUTS, GROUPED)
+        if not state.field("lock_level").any():
+            fields = fields.difference(("lock_q", "lock_u"))
     has_set = before is not None and bool(before.settings)
     has_set = has_set or any(
         count != shared_count + (place in set_each) for place, count, shared_count in _change_counts(state, shared)
     )
     others = (
         has_set
-        or not all(_same(state.field(name), own.get(name, shared.field(name))) for name in fields if name not in ENABLED)
+        or not all(same(state.field(name), own.get(name, shared.field(name))) for name in fields if name not in ENABLED)
         or not _alike(_weights(state), _weights(shared))
     )
-    if others or not all(_same(state.field(name), shared.field(name)) for name in fields.intersection(ENABLED)):
+    if others or not all(same(state.field(name), shared.field(name)) for name in fields.intersection(ENABLED)):
         return Overrides.of(state, has_set)._replace(by_constraints=not others)
     return None
 
@@ -89,7 +91,7 @@ def is_plain(state: State) -> bool:
     return state.resources is None and not state.own_fields
 
 
-def _same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
+def same(a: npt.NDArray[Any], b: npt.NDArray[Any]) -> bool:
     """True if two arrays are equal; most are to the bit, which is seen in a tenth of the time."""
     return a.tobytes() == b.tobytes() or np.array_equal(a, b)
 
@@ -110,10 +112,12 @@ def _change_counts(state: State, shared: State) -> list[tuple[tuple[int, int], i
 
 def _weights(state: State, copied: bool = False) -> dict[str, Array]:
     weights = {} if state.resources is None else state.resources.weights
-    return {name: array.copy() if copied else array for name, array in weights.items()}
+    return {name: array.copy() for name, array in weights.items()} if copied else weights
 
 
 def _alike(a: Mapping[str, Array], b: Mapping[str, Array]) -> bool:
     """True if weights are the same; those that nobody has set are ones."""
+    if not a and not b:
+        return True
     one = np.float64(1.0)
     return all(bool(np.all(a.get(name, one) == b.get(name, one))) for name in a.keys() | b.keys())

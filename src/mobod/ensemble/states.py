@@ -247,9 +247,32 @@ def reduced_tree_of(state: State) -> ReducedTree:
     return ReducedTree(state.tree, state.field, len(state.z_values) - state.tree.nz)
 
 
+def _remembered(record: Record) -> list[Array]:
+    """The arrays that a row of `batch_memory` has, one after the other, those without numbers aside."""
+    return [part for name in IN_ROWS if (part := getattr(record, name)).size]
+
+
 def memory_of(record: Record) -> Array:
     """Memory of the state of a record, as a row of `batch_memory`."""
-    return np.concatenate([getattr(record, name).ravel() for name in IN_ROWS])
+    return np.concatenate([np.zeros(0), *(part.ravel() for part in _remembered(record))])
+
+
+def keep_memory_of(record: Record, row: Array) -> None:
+    """Copy it into a row."""
+    at = 0
+    for part in _remembered(record):
+        row[at : at + part.size] = part.reshape(-1)
+        at += part.size
+
+
+def has_memory_of(record: Record, row: Array) -> bool:
+    """True if a row has just that, to the bit."""
+    at = 0
+    for part in _remembered(record):
+        if part.tobytes() != row[at : at + part.size].tobytes():
+            return False
+        at += part.size
+    return True
 
 
 def remember(record: Record, row: Array) -> None:

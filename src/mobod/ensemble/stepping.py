@@ -37,7 +37,7 @@ from .lane_runs import LaneRuns, go_on_alone, why_one_by_one
 from .lanes import contact, layout
 from .one_by_one import KeptSteppers, following_of
 from .schedule import Schedule
-from .states import memory_of
+from .states import keep_memory_of
 from .work_sharing import Task, by_chunks
 
 #: Largest local error of a step, unless a caller says.
@@ -362,7 +362,7 @@ class Stepping(Gradients):
         if self._z.shape[1]:
             self._z[i] = state.z_values
         if self._memory.shape[1]:
-            self._memory[i] = memory_of(record)
+            keep_memory_of(record, self._memory[i])
         if self.particles.shape[1]:
             self.particles[i] = np.concatenate([record.particle_location, record.particle_velocity])[:, 0]
         self._keep_memory(i, state)

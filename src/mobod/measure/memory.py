@@ -96,7 +96,6 @@ class Memory(Measure):
         record = state.record
         self.write(record, "measure_memory", value)
         record.measure_next[self.memory_run] = record.measure_memory[self.memory_run]
-        _store.part(self._need_subsystem(), state).variables[self._place].changes += 1
         state.invalidate_from(int(self._invalidates))
 
     def write(self, record: Any, name: str, value: Any) -> None:
