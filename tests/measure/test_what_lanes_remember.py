@@ -236,6 +236,16 @@ def test_an_interrupted_run_leaves_no_wrong_past():
                 assert late.get_value(there) == before[i]
 
 
+def test_lanes_without_states_keep_samples_of_none():
+    """They compute along, and would write into the row of a state that has left, or into an array that has gone."""
+    system, state, *_ = late_pendulum("rates")
+    ensemble = mb.Ensemble(system, 3, state=state)
+    for _ in range(3):
+        ensemble.step(0.01, fixed_step_size=0.002)
+        (worker,) = ensemble._step_plan.lanes.workers
+        assert_array_equal(worker.record.measure_history[:2], worker._nowhere.ctypes.data)
+
+
 def test_states_that_were_stepped_one_by_one_go_on_in_lanes():
     """That a run of its own has begun a state's memory is nothing that the state has apart from the others."""
     system, state, *_ = late_pendulum("rates")

@@ -17,7 +17,7 @@ from ..algebra.record import call_routine
 from ..algebra.scalar import gather, load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ..compiling import apart, generic
 from ..force.contact.bristle import begin_bristles
-from ..measure.samples import MEMORY_AT, RINGS_AT, home_of
+from ..measure.samples import MEMORY_AT, NOWHERE, RINGS_AT, home_of
 from ..tree import measures
 from ..tree.project import any_positive
 
@@ -80,6 +80,14 @@ def _take_rings(model: Any, lane: int, memory: Any, s: int) -> None:
         store_lane(model.measure_history, MEMORY_AT, 0, lane, float(row + 8 * model.control_size))
     else:
         _move_rings(model, memory, s, False)
+
+
+@generic
+def leave_rings(model: Any, lane: int) -> None:
+    """A lane's state has left it: samples that come, of what the lane computes without one, are no state's."""
+    if model.measure_rings_size > 0:
+        for row in (RINGS_AT, MEMORY_AT):
+            store_lane(model.measure_history, row, 0, lane, load_lane(model.measure_history, NOWHERE + row, 0, lane))
 
 
 @generic

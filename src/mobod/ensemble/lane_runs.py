@@ -23,6 +23,7 @@ from ..integrator.watch import pack
 from ..integrator.weights import error_weights, free_variables
 from ..measure.base import Measure
 from ..measure.integrate import Integrate
+from ..measure.samples import NOWHERE
 from ..mobilizer import q_rates
 from ..state.fields import Record
 from ..state.state import State
@@ -43,6 +44,7 @@ from ..value.stage import Stage
 from .lanes import layout, lending
 from .lanes.run import run
 from .lanes.struck import Striker
+from .states import memory_of
 
 _Measure = TypeVar("_Measure", bound=Measure)
 #: The loops over steps that lanes have, by the kernel that an integrator has for one state.
@@ -395,6 +397,10 @@ class LaneWorker:
         self.seen[WINDOW::SEEN] = np.reshape([one.window for one in plan.called], (-1, 1, 1))
         self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
+        #: Where lanes without states keep samples.
+        self._nowhere = np.zeros(len(memory_of(self.single.record)))
+        if record.measure_rings_size:
+            record.measure_history[NOWHERE : NOWHERE + 2] = self._nowhere.ctypes.data
         self.lender: lending.Lender | None = None
         if plan.single.tree.counts["num_controllers"] or plan.lends or plan.stepped is not None:
             self._prepare_single(plan)
@@ -447,12 +453,16 @@ class LaneWorker:
     def begin(self, first_row: int = 0) -> None:
         """Reset the queue, after an earlier run that was interrupted; the first state to come is *first_row*."""
         self.lanes[rk.STATE] = -1
+        if self.record.measure_rings_size:
+            self.record.measure_history[:NOWHERE] = self._nowhere.ctypes.data
         self.queue[:] = 0
         self.queue[layout.FIRST_ROW] = first_row
 
     def free(self, lane: int) -> None:
         """Take its state, which has come to its end or goes on alone, out of a lane."""
         self.lanes[rk.STATE, lane] = -1
+        if self.record.measure_rings_size:
+            self.record.measure_history[:NOWHERE, :, lane] = self._nowhere.ctypes.data
         self.queue[layout.ENDED] += 1
 
     def go(self, attempts: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:

@@ -29,8 +29,8 @@ PARTS = 2.5
 #: Numbers in memory: whether there are samples, the oldest, the newest, whether some are missing; then the newest sample.
 OLDEST, NEWEST, MISSING, SAMPLE = 1, 2, 3, 4
 #: Rows of lanes' `measure_history`, which has no samples: the addresses, as exact numbers, of a lane's rings in its row of the
-#: ensemble, and of its memory there.
-RINGS_AT, MEMORY_AT = 0, 1
+#: ensemble, and of its memory there; and those two of a lane without a state, which computes along, and writes nowhere else.
+RINGS_AT, MEMORY_AT, NOWHERE = range(3)
 #: Integers of the operations: how many values; the places of values and rates, -1 for none; of the memory and of the ring; its
 #: capacity; the place of the delay and of the shortest distance of samples; whether values are joined by straight lines;
 #: whether the present value may be used; the places of the values before a run.

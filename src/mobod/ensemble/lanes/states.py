@@ -7,7 +7,7 @@ from typing import Any
 from ...algebra.scalar import load_lane, store_lane
 from ...compiling import apart, generic
 from ...stepping import record as rk
-from ..batch_memory import put_memory, take_memory
+from ..batch_memory import leave_rings, put_memory, take_memory
 from ..chunks import ITEMS, end_of, take as next_chunk
 from .contact import put_impulses, take_impulses
 from .layout import (
@@ -203,3 +203,4 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
     else:
         crew.queue[ENDED] += 1
         lanes[rk.STATE, lane] = -1
+        leave_rings(model, lane)
