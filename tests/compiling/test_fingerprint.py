@@ -91,7 +91,7 @@ def test_words_and_accessors_change_nothing(changed):
         ("algebra/quaternion.py", '"""q / |q|."""', '"""In other words."""\n    # and a comment'),
         ("algebra/quaternion.py", "def normalize(q: Any) -> Any:", "def normalize(q: tuple) -> tuple:"),
         ("algebra/lanes.py", '"""Eight float64."""', '"""Eight numbers."""\n    # side by side'),
-        ("mobilizer/pin.py", "    get_default_angle, ", "    def unused(self): ...\n\n    get_default_angle, "),
+        ("mobilizer/pin.py", "    get_rate, ", "    def unused(self): ...\n\n    get_rate, "),
         ("tree/velocity.py", "@generic\ndef step(", "# the book's\n@generic\ndef step("),
         ("state/fields.py", '"mass of each particle"', '"its mass"'),
         ("compiling/engine.py", '"""Make *function* callable from compiled code, inlined."""', '"""Inlined."""'),
