@@ -250,7 +250,7 @@ def test_one_kernel_has_second_derivatives_where_one_sweep_has_the_first(kind, m
     as there are coordinates and weights: rounding stays below 1e-12.
     """
     m, n = mb.mobilizer, 9
-    kinds, b = [m.Pin, m.Slider, m.Pin, m.Translation, m.Cylinder], []
+    kinds, b = [m.Pin, m.Slider, m.Planar, m.Translation, m.Cylinder], []
     while not b or (type(b[0]) in kinds[:2]) != (kind is ForwardDynamics):  # of one coordinate, or of several
         model = make.tree(5, kinds, chain=True, direction=mb.Direction.FORWARD)
         b = model.bodies[1:]
