@@ -397,10 +397,12 @@ class LaneWorker:
         self.seen[WINDOW::SEEN] = np.reshape([one.window for one in plan.called], (-1, 1, 1))
         self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
-        #: Where lanes without states keep samples.
+        #: Where lanes without states keep samples; and where lanes are told so, None where there are no samples.
         self._nowhere = np.zeros(len(memory_of(self.single.record)))
+        self._homes: Array | None = None
         if record.measure_rings_size:
-            record.measure_history[NOWHERE : NOWHERE + 2] = self._nowhere.ctypes.data
+            self._homes, self._homes_of_none = record.measure_history[:NOWHERE], record.measure_history[NOWHERE : NOWHERE + 2]
+            self._homes[...] = self._homes_of_none[...] = self._nowhere.ctypes.data
         self.lender: lending.Lender | None = None
         if plan.single.tree.counts["num_controllers"] or plan.lends or plan.stepped is not None:
             self._prepare_single(plan)
@@ -453,16 +455,16 @@ class LaneWorker:
     def begin(self, first_row: int = 0) -> None:
         """Reset the queue, after an earlier run that was interrupted; the first state to come is *first_row*."""
         self.lanes[rk.STATE] = -1
-        if self.record.measure_rings_size:
-            self.record.measure_history[:NOWHERE] = self._nowhere.ctypes.data
+        if self._homes is not None:
+            self._homes[...] = self._homes_of_none
         self.queue[:] = 0
         self.queue[layout.FIRST_ROW] = first_row
 
     def free(self, lane: int) -> None:
         """Take its state, which has come to its end or goes on alone, out of a lane."""
         self.lanes[rk.STATE, lane] = -1
-        if self.record.measure_rings_size:
-            self.record.measure_history[:NOWHERE, :, lane] = self._nowhere.ctypes.data
+        if self._homes is not None:
+            self._homes[:, :, lane] = self._homes_of_none[:, :, lane]
         self.queue[layout.ENDED] += 1
 
     def go(self, attempts: int, share: tuple[Any, ...], data: tuple[Any, ...]) -> int:
