@@ -605,3 +605,24 @@ def test_a_force_that_jumps(announced):
         return
     with pytest.warns(UserWarning, match=r"the rate of car.u jumps from 1 to -3 without an event"):
         np.testing.assert_allclose(run(), 1.5, atol=1e-6)
+
+
+def test_slip_that_turns_by_more_than_a_right_angle():
+    """A stone thrown up a slope and aside slides round: where its contact turns with it, friction has no jump."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (5.0, -10.0, 0.0))
+    stone = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    mb.contact.PointPlane(matter.ground, (0, 1, 0), 0.0, stone, (0, 0, 0), 0.0, 0.3)
+    state = system.realize_topology()
+
+    def ends(aside, **settings):
+        state.u = (-0.5, 0.0, aside)
+        return mb.simulate(system, state, 0.4, accuracy=1e-9, **settings)
+
+    h = 1e-4
+    expected = (ends(0.5 + h).q[-1] - ends(0.5 - h).q[-1]) / (2.0 * h)
+    with pytest.warns(UserWarning, match="differences"):
+        run = ends(0.5, sensitivities=["u"])
+    assert "triggered" in run.events["kind"].tolist()
+    assert np.allclose(run.sensitivities.q[-1][:, 2], expected, rtol=0.0, atol=1e-5)

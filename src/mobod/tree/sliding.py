@@ -255,7 +255,9 @@ def _find_direction(model: Record, c: int, own: int) -> None:
         x, y = x + (vec3.dot(tw, w) + vec3.dot(tv, v)), y + (vec3.dot(sw, w) + vec3.dot(sv, v))
     dx, dy = load(model.slip_memory, c, DIRECTION), load(model.slip_memory, c, DIRECTION + 1)
     speed, o = sqrt(x * x + y * y), zero(x)
-    along = where(speed > 0.0, x * dx + y * dy, o)
+    along, across = where(speed > 0.0, x * dx + y * dy, o), where(speed > 0.0, x * dy - y * dx, o)
+    # what passes the given direction's normal goes on to turn: at that event friction has no jump
+    along = along + where(across < 0.0, -across, across)
     size = where(along > 0.0, speed, 1.0 + o)
     store(model.slip_work, own, 0, where(along > 0.0, x / size, dx))
     store(model.slip_work, own + 1, 0, where(along > 0.0, y / size, dy))
