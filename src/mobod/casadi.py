@@ -42,7 +42,8 @@ def forward_dynamics(
     -------
     casadi.Callback
         The third argument are forces beside those of the elements. Derivatives by q are by the numbers stored, quaternions'
-        change of length left out. Jacobians are exact, and sparse: a node depends on its own column. Hessians of Lagrangians,
+        change of length left out. Jacobians are exact, but for turns of lines about themselves, of `LineOrientation` and
+        `FreeLine`, by differences to about 1e-10; and sparse: a node depends on its own column. Hessians of Lagrangians,
         which IPOPT asks for, come in one call, without what is zero in any case. They are exact where gravity and springs,
         dampers, stops and motors on single mobilities are all that acts, on bodies whose hinge columns do not depend on q:
         pins, sliders, cylinders, planar, translational, ball and free joints, unless they are reversed or have angles

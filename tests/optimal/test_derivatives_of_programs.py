@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.ensemble.array_dynamics import InverseDynamics
 from mobod.optimal.collocate import SCHEMES
 from mobod.optimal.functions import NodeFunction
 from mobod.optimal.mesh import Mesh
@@ -12,13 +13,13 @@ from mobod.optimal.transcription import Transcription
 LINK = mb.body.Rigid(mb.MassProperties(1.3, (0.1, -0.3, 0.05), mb.Inertia(0.4, 0.3, 0.5, 0.01, 0.02, -0.03)))
 
 
-def arm(ball=False, thermostat=False, rod=False, motion=False):
+def arm(ball=False, thermostat=False, rod=False, motion=False, line=False):
     system = mb.MultibodySystem("arm")
     matter = mb.SimbodyMatterSubsystem(system)
     forces = mb.GeneralForceSubsystem(system)
     mb.force.Gravity(forces, matter, (0, -9.81, 0))
     pin = mb.mobilizer.Pin(matter.ground, LINK, name="pin")
-    kind = mb.mobilizer.Ball if ball else mb.mobilizer.Pin
+    kind = mb.mobilizer.LineOrientation if line else mb.mobilizer.Ball if ball else mb.mobilizer.Pin
     other = kind(pin, LINK, X_PF=mb.Transform((0, -0.7, 0)), name="other")
     mb.force.MobilityLinearSpring(forces, pin, 0, 3.0, 0.1, name="spring")
     if thermostat:
@@ -125,6 +126,37 @@ def test_quaternions_have_exact_derivatives(rng, close, derivative, monkeypatch)
     assert np.any(exact != differences)
 
 
+def test_turns_of_lines_about_themselves_are_among_derivatives(rng, close, derivative):
+    """No speed is along them, but q is: rates, what is missing, and stations change with them."""
+    system, pin, other = arm(line=True)
+    stations = {"hand": (other, (0.1, -0.6, 0.0))}
+    phase = mb.optimal.Phase(system, system.realize_topology(), 1.0, [(pin, 0), (other, 1)], stations=stations)
+    dynamics, inverse, t, p = phase.dynamics, InverseDynamics(system), np.zeros(2), np.zeros(0)
+    y, d, weights, u_dot = (rng.normal(size=(2, size)) for size in (10, 10, 8, 3))
+    q = y[:, 1:5]
+    q /= np.linalg.norm(q, axis=1)[:, None]
+    d[:, 1:5] -= q * np.sum(q * d[:, 1:5], axis=1)[:, None]
+
+    def along(f):
+        return derivative(lambda h: f(y + h * d))
+
+    def missing(y):
+        return y[:, :5], y[:, 5:8], u_dot
+
+    J = dynamics.derivatives(y, t, p)[0]
+    close(np.einsum("nab,nb->na", J, d), along(lambda y: dynamics.rates(y, t, p)), 1e-9)
+    by_q, by_u, _ = inverse.derivatives(*missing(y))
+    found = np.einsum("nab,nb->na", by_q, d[:, :5]) + np.einsum("nab,nb->na", by_u, d[:, 5:8])
+    close(found, along(lambda y: inverse.value(*missing(y))), 1e-9)
+    where = phase.given_at(y, t, p, ["hand"])["hand"][1]
+    close(np.einsum("bkn,nb->kn", where[:10], d), along(lambda y: phase.given_at(y, t, p, ["hand"])["hand"][0]), 1e-9)
+    bent = np.einsum("nab,nb->na", dynamics.second(y, t, p, weights, False)[:, :10, :10], d)
+    slopes = along(lambda y: np.einsum("na,nab->nb", weights, dynamics.derivatives(y, t, p)[0]))
+    for one in (bent, slopes):  # less what changes the quaternion's length
+        one[:, 1:5] -= q * np.sum(q * one[:, 1:5], axis=1)[:, None]
+    close(bent, slopes, 1e-7)
+
+
 def drawn(program, name, rng):
     """Random unknowns of a program, quaternions normalized."""
     v = rng.normal(size=program.n)
@@ -132,14 +164,14 @@ def drawn(program, name, rng):
         v[part.column_of_duration] = rng.uniform(0.7, 1.5)
         if name in CONTROLS:
             v[part.columns[:, -1]] = rng.uniform(1.0, 9.0, len(part.columns))
-        if "ball" in name:
+        if "ball" in name or "line" in name:
             q = v[part.columns[:, 1:5]]
             v[part.columns[:, 1:5]] = q / np.linalg.norm(q, axis=1)[:, None]
     v[program.parts[0].parameters] *= 0.1
     return v
 
 
-@pytest.mark.parametrize("name", ["pins", "ball", "thermostat", "rod", "motion", "ball-rod"])
+@pytest.mark.parametrize("name", ["pins", "ball", "thermostat", "rod", "motion", "line-rod"])
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_derivatives_are_differences(name, scheme, rng, derivative):
     if scheme != "radau" and name != "pins":
@@ -172,7 +204,7 @@ def test_derivatives_are_differences(name, scheme, rng, derivative):
     gradient = program.gradient(v)
     for _ in range(2):  # each goes along all columns
         d = rng.normal(size=program.n)
-        if "ball" in name:  # along the unit quaternions: changes of their length count for nothing here
+        if "ball" in name or "line" in name:  # along the unit quaternions: changes of their length count for nothing here
             for part in program.parts:
                 q = v[part.columns[:, 1:5]]
                 d[part.columns[:, 1:5]] -= q * np.sum(q * d[part.columns[:, 1:5]], axis=1)[:, None]
@@ -181,7 +213,7 @@ def test_derivatives_are_differences(name, scheme, rng, derivative):
         np.testing.assert_allclose(J @ d, difference, rtol=1e-6, atol=2e-7 * np.abs(difference).max())
         by_cost = (program.cost(moved(h, d)) - program.cost(moved(-h, d))) / (2 * h)
         np.testing.assert_allclose(gradient @ d, by_cost, rtol=1e-6, atol=1e-6)
-        if "ball" in name:
+        if "ball" in name or "line" in name:
             continue  # first derivatives are those along the unit quaternions, so that second ones see their bend
 
         def lagrangian(w):

@@ -1,7 +1,8 @@
 """Dynamics as functions of arrays, with their derivatives: what the wrappers for other packages' differentiation call.
 
-q counts as it is stored, since a caller knows no tangent: by q is d/d(displacements) N^+. Rows of q, u and the third argument
-are states of one `Ensemble`, which takes them one by one where it has to.
+q counts as it is stored, since a caller knows no tangent: by q is d/d(displacements, turns) [N T]^+, T turns of lines about
+themselves, which no speed makes. Rows of q, u and the third argument are states of one `Ensemble`, which takes them one by one
+where it has to.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import abc
 import collections
 import functools
 import threading
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..derivative.analytic import is_swept, sweep_for
-from ..derivative.coordinates import has_rates, lines
+from ..derivative.coordinates import has_rates, lines, turned_lines
+from ..derivative.differences import along
 from ..errors import ModelError
 from ..force import slopes
 from ..mobilizer import q_rates
@@ -29,6 +32,8 @@ from .second_differences import differences, gradients, steps
 
 #: Ensembles that a thread keeps, one a number of states.
 _KEPT = 8
+#: Radians that lines turn about themselves in differences of fourth order, which second derivatives take differences of.
+_TURN = 2e-3
 
 
 class Jacobians(NamedTuple):
@@ -81,8 +86,17 @@ class ArrayDynamics(abc.ABC):
     def derivatives(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
         """The derivatives alone."""
         found = self._derivatives(self._of(len(q)), q, u, third)
-        by_q = found.q @ self.back(q) if self._turns else found.q
+        by_q = self.by_numbers(found.q, q, lambda q: self.value(q, u, third))
         return by_q, found.u, getattr(found, self.third)
+
+    def by_numbers(self, by_displacements: Array, q: Array, value: Callable[[Array], Array]) -> Array:
+        """Derivatives of a *value* ``(n, k)`` by q as it is stored from those by displacements ``(n, k, nu)``."""
+        if not self._turns:
+            return by_displacements
+        turns = np.moveaxis(self._turned(q), 2, 0)
+        by_turns = [along(lambda h, T=T: value(q + h * T), _TURN)[..., None] for T in turns]  # type: ignore[misc]
+        found: Array = np.concatenate([by_displacements, *by_turns], axis=2) @ self.back(q)
+        return found
 
     def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
         """Second derivatives ``(n, k, d, d)`` of k sums of values, by (q, u, third), d = nq + 2 nu; of each value unless given.
@@ -110,9 +124,9 @@ class ArrayDynamics(abc.ABC):
         if self._turns and not self.quaternions:
             return None
         found = self._second(self._of(len(q)), q, u, third, weights)
-        return found if found is None or not self._turns else self._by_numbers(found, q, u, third, weights)
+        return found if found is None or not self._turns else self._bent_by_numbers(found, q, u, third, weights)
 
-    def _by_numbers(self, found: Array, q: Array, u: Array, third: Array, weights: Array) -> Array:
+    def _bent_by_numbers(self, found: Array, q: Array, u: Array, third: Array, weights: Array) -> Array:
         """Second derivatives by displacements by numbers of q, with the change of N^+, 4 N^T / |q|^2 of quaternions."""
         n, nq, nu, back = len(q), self.nq, self.nu, self.back(q)
         whole = np.zeros((n, 1, 3 * nu, nq + 2 * nu))
@@ -168,7 +182,11 @@ class ArrayDynamics(abc.ABC):
         found = self._derivatives(self._of(len(q)), q, *np.split(x[:, self.nq :], 2, axis=1))
         before = sum(part.shape[2] for part in found[: found._fields.index(self.third)])
         G = gradients(found, weights, np.concatenate([np.arange(2 * nu), before + np.arange(nu)]))
-        return np.concatenate([G[..., :nu] @ self.back(q), G[..., nu:]], axis=2) if self._turns else G
+        if not self._turns:
+            return G
+        each, others = np.tile(weights, (len(x) // len(weights), 1, 1)), np.split(x[:, self.nq :], 2, axis=1)
+        by_q = self.by_numbers(G[..., :nu], q, lambda q: np.einsum("nki,ni->nk", each, self.value(q, *others)))
+        return np.concatenate([by_q, G[..., nu:]], axis=2)
 
     def _of(self, n: int) -> Ensemble:
         """The present thread's ensemble of so many states."""
@@ -188,13 +206,28 @@ class ArrayDynamics(abc.ABC):
         ensemble.realize(Stage.VELOCITY, q=np.tile(q, (nu, 1)), u=np.repeat(np.eye(nu), n, axis=0))
         return np.moveaxis(np.asarray(ensemble.q_dot).reshape(nu, n, self.nq), 0, 2)
 
+    def displacements_and_turns(self, q: Array) -> Array:
+        """[N T] of each state ``(n, nq, nu + m)``: how q changes with displacements, then with turns of lines."""
+        return np.concatenate([self.matrices_n(q), self._turned(q)], axis=2)
+
     def back(self, q: Array) -> Array:
-        """N^+ of each state ``(n, nu, nq)``: displacements by q as it is stored."""
-        N = self.matrices_n(q)
+        """[N T]^+ of each state ``(n, nu + m, nq)``: displacements and turns of lines by q as it is stored."""
+        W = self.displacements_and_turns(q)
         if not self._turns:
-            return N
-        transposed: Any = np.swapaxes(N, 1, 2)
-        return np.linalg.solve(transposed @ N, transposed)
+            return W
+        transposed: Any = np.swapaxes(W, 1, 2)
+        return np.linalg.solve(transposed @ W, transposed)
+
+    def _turned(self, q: Array) -> Array:
+        """T of each state ``(n, nq, m)``."""
+        at_zero, by_q = self._turned_by_q
+        return np.asarray(at_zero + np.einsum("nk,kij->nij", q, by_q))
+
+    @functools.cached_property
+    def _turned_by_q(self) -> tuple[Array, Array]:
+        """T at q = 0, and by each of q, in which it is linear."""
+        at_zero = turned_lines(self._state, np.zeros(self.nq))
+        return at_zero, np.array([turned_lines(self._state, one) for one in np.eye(self.nq)]) - at_zero
 
     @abc.abstractmethod
     def _value(self, ensemble: Ensemble, q: Array, u: Array, third: Array) -> Array:

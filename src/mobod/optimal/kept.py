@@ -151,9 +151,8 @@ class Kept(Block):
         for k in range(num_p):
             by[ny + 1 + k] = d.by_parameter(lambda other: self._table(y, t, other), p, k)
         parts = self._split(table)
-        if d.nq > d.nu or not np.array_equal(parts[4][0], np.eye(d.nu)):  # along displacements alone
-            along = np.einsum("nij,njk->nik", parts[4], d.back(y))
-            by[: d.nq] = np.einsum("int,nij->jnt", by[: d.nq], along)
+        if d.nq > d.nu or not np.array_equal(parts[4][0], np.eye(d.nu)):  # quaternions keep their length
+            by[: d.nq] = np.einsum("int,nij->jnt", by[: d.nq], d.within(y))
         slopes, u = self._split(by), y[:, d.nq : d.nq + d.nu]
         of_errors = np.moveaxis(self._errors(slopes, u), 0, 2)
         of_errors[:, self._mp :, d.nq : d.nq + d.nu] = parts[3]

@@ -1,9 +1,9 @@
 """The rates of the states at all nodes at once, and their derivatives, by one `Ensemble` for each number of nodes.
 
 F = (q_dot, u_dot, z_dot) of y = (x, w), x = (q, u, z) as they are stored and w forces on mobilities, of the time t and of
-parameters p. u_dot has exact derivatives, but by frames and directions, and so has q_dot of quaternions; all others, and those
-of z_dot, take differences of fourth order. Second derivatives are exact where one sweep finds the first ones and there is
-nothing but q, u and forces; elsewhere central differences of the first ones, to about 1e-8 of the largest of both.
+parameters p. u_dot has exact derivatives, but by frames, directions and turns of lines, and so has q_dot of quaternions; all
+others, and those of z_dot, take differences of fourth order. Second derivatives are exact where one sweep finds the first ones
+and there is nothing but q, u and forces; elsewhere central differences of the first ones, to about 1e-8 of the largest of both.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class NodeDynamics:
         J[:, of_u, of_u], J[:, of_u, self._pushing] = out.u, out.mobility_forces[:, :, self._acted_on]
         J[:, of_u, nq + nu : nx], by_t[:, of_u] = out.z, out.time
         if self._turns:
-            J[:, of_u, :nq] = out.q @ self.back(y)
+            J[:, of_u, :nq] = self.by_numbers(out.q, y, lambda y: self.rates(y, t, p)[:, of_u])
             J[:, :nq, of_u] = self.matrices_n(y)
             for first, i, units in self._core.quaternions:
                 J[:, first : first + 4, first : first + 4] = 0.25 * np.einsum("kja,nj->nak", units, y[:, nq + i : nq + i + 3])
@@ -203,9 +203,16 @@ class NodeDynamics:
         """N of all nodes ``(n, nq, nu)``, a column a speed."""
         return self._core.matrices_n(y[:, : self.nq])
 
-    def back(self, y: Array) -> Array:
-        """N^+ of all nodes ``(n, nu, nq)``: displacements by q as it is stored."""
-        return self._core.back(y[:, : self.nq])
+    def within(self, y: Array) -> Array:
+        """[N T] [N T]^+ of all nodes ``(n, nq, nq)``, which takes changes of quaternions' lengths out of those of q."""
+        q = y[:, : self.nq]
+        found: Array = self._core.displacements_and_turns(q) @ self._core.back(q)
+        return found
+
+    def by_numbers(self, by_displacements: Array, y: Array, value: Callable[[Array], Array]) -> Array:
+        """Derivatives ``(n, k, nq)`` of a *value* ``(n, k)`` of y by q as it is stored, from those by displacements."""
+        rest = y[:, self.nq :]
+        return self._core.by_numbers(by_displacements, y[:, : self.nq], lambda q: value(np.hstack([q, rest])))
 
     def step(self, k: int) -> float:
         """A step for differences by parameter k."""

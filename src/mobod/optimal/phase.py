@@ -296,23 +296,21 @@ class Phase:
         """The location of a station ``(3, n)``, and its derivatives ``(size, 3, n)``; by p, differences."""
         d, n = self.dynamics, len(y)
 
-        def at(p: Array) -> Any:
+        def at(p: Array, y: Array = y) -> tuple[Any, Array]:
             ensemble = d.ensemble(n, p)
             ensemble.time, ensemble.q = t, y[:, : d.nq]
             ensemble.realize(Stage.POSITION)
-            return ensemble
+            return ensemble, np.asarray(ensemble.find_station_location_in_ground(body, station)).reshape(n, 3)
 
-        ensemble = at(p)
-        where = np.asarray(ensemble.find_station_location_in_ground(body, station)).T.reshape(3, n)
+        ensemble, places = at(p)
+        where = places.T
         slopes = np.zeros((size, 3, n))
         if not size:
             return where, slopes
         J = np.asarray(ensemble.calc_station_jacobian(body, station)).reshape(n, 3, d.nu)
-        slopes[: d.nq] = np.moveaxis(J @ d.back(y), (0, 1, 2), (2, 1, 0))
+        slopes[: d.nq] = np.moveaxis(d.by_numbers(J, y, lambda y: at(p, y)[1]), (0, 1, 2), (2, 1, 0))
         for k in self._displacing:
-            slopes[self.ny + 1 + k] = d.by_parameter(
-                lambda other: np.asarray(at(other).find_station_location_in_ground(body, station)).reshape(n, 3), p, k
-            ).T
+            slopes[self.ny + 1 + k] = d.by_parameter(lambda other: at(other)[1], p, k).T
         return where, slopes
 
 
