@@ -150,11 +150,14 @@ def test_what_is_recorded_sees_the_state_as_events_have_left_it():
     assert again == [motion.quantities["stiffness"][k] for k in (0, 100, 200)]
 
 
-class Exchange(mb.event.ScheduledHandler):
-    """Lets a rod go at 0.1, and holds a speed from there on."""
+NOTHING = mb.MassProperties(0.0, (0, 0, 0), mb.Inertia(0.0, 0.0, 0.0))
 
-    def __init__(self, rod, hold):
-        self.rod, self.hold = rod, hold
+
+class Exchange(mb.event.ScheduledHandler):
+    """Lets a rod go at 0.1, holds a speed from there on, and takes a link's mass away."""
+
+    def __init__(self, rod, hold, link):
+        self.rod, self.hold, self.link = rod, hold, link
 
     def get_next_event_time(self, state, include_current_time):
         return 0.1 if state.time < 0.1 or (include_current_time and state.time == 0.1) else np.inf
@@ -162,12 +165,13 @@ class Exchange(mb.event.ScheduledHandler):
     def handle_event(self, state, accuracy):
         self.rod.disable(state)
         self.hold.enable(state)
+        self.link.set_body_mass_properties(state, NOTHING)
 
 
 def test_rows_in_which_other_constraints_hold_have_their_accelerations():
     """Constraints of one group that other mobilities have to do with: what the matrix of those before held is gone.
 
-    A rod to the tip of a chain moves four joints, what takes its place one.
+    A rod to the tip of a chain moves four joints, what takes its place one. Nor has a link without mass what it had before.
     """
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
@@ -178,10 +182,11 @@ def test_rows_in_which_other_constraints_hold_have_their_accelerations():
     mb.constraint.Rod(matter.ground, (0.3, 0.3, 0), joints[-1], (0, -0.5, 0), 2.0)
     rod = mb.constraint.Rod(matter.ground, (0.9, 0.3, 0), joints[-1], (0, -0.4, 0), 2.0)
     hold = mb.constraint.ConstantSpeed(joints[2], 0, 0.0, disabled_by_default=True)
-    system.add_event_handler(Exchange(rod, hold))
+    system.add_event_handler(Exchange(rod, hold, joints[3]))
     state, fresh = system.realize_topology(), system.realize_topology()
     rod.disable(fresh)
     hold.enable(fresh)
+    joints[3].set_body_mass_properties(fresh, NOTHING)
     state.q = (0.3, -0.2, 0.1, 0.2)
     system.realize(state, mb.Stage.POSITION)
     system.project(state)

@@ -72,7 +72,7 @@ class OwnParameters(Weights):
         for name in self.own_fields.keys() - own.keys():
             self.record.share(name, self.tree.fields[name])
         for flag, left in LEFT_AT_ZERO.items():
-            if flag in self.own_fields:  # rows may hold numbers that kernels leave as they are from now on
+            if flag in self.own_fields or flag in own:  # rows may hold numbers that kernels leave as they are from now on
                 for name in left:
                     getattr(self.record, name)[:] = 0.0
         if not (self.own_fields.keys() | own.keys()).isdisjoint(GROUPED):
