@@ -40,6 +40,21 @@ def test_no_flipped_bit_goes_unnoticed(folder):
         assert store.read(NAME) is None
 
 
+def test_a_full_disk_is_told_and_fills_up_with_nothing(folder, monkeypatch):
+    """Each kernel, and each claim to compile one, made a folder of which the mark could not be written."""
+
+    def fail(file, data):
+        file.touch()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(store.notice, "_warned", [])
+    monkeypatch.setattr(store.Path, "write_bytes", fail)
+    store.Claim(NAME).release()
+    with pytest.warns(UserWarning, match=r"cannot be kept in .*No space left"):
+        store.write(NAME, b"code")
+    assert not list(folder.parent.iterdir())
+
+
 @pytest.mark.skipif(os.name != "posix", reason="no rights of others here")
 def test_a_folder_that_everybody_can_write_is_told_once(folder, recwarn):
     store.write(NAME, b"code")

@@ -284,14 +284,16 @@ def _prepare(folder: Path) -> None:
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = folder.with_name(f"{NAME}.{secrets.token_hex(8)}.part")
         made.mkdir()
-        (made / TAG).write_bytes(MARK)
         try:
-            os.rename(made, folder)  # another process never sees it without the mark
-        except OSError:
-            (made / TAG).unlink()
-            made.rmdir()
-            if not _is_ours(folder):
-                raise OSError("there is something else of this name, which mobod has not made") from None
+            (made / TAG).write_bytes(MARK)
+            with contextlib.suppress(OSError):
+                os.rename(made, folder)  # another process never sees it without the mark
+        finally:  # where the disk is full, or another process has been quicker
+            with contextlib.suppress(OSError):
+                (made / TAG).unlink(missing_ok=True)
+                made.rmdir()
+        if not _is_ours(folder):
+            raise OSError("there is something else of this name, which mobod has not made")
         return
     now = time.time()
     with contextlib.suppress(OSError):
