@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
+from mobod.ensemble.lane_runs import LaneRuns
 from mobod.unilateral.contact_events import ContactEvents
 
 #: At which the double pendulum of `build` is stopped, struck, or held by a rope now and then.
@@ -53,6 +54,26 @@ def starts(system, state, n, rng):
             q.append(one.q)
             u.append(one.u)
     return np.array(q), np.array(u)
+
+
+def test_a_run_that_is_interrupted_as_states_in_touch_get_lanes_can_be_repeated(monkeypatch):
+    system, _ = build("lower stop, resting")
+    one, other = mb.Ensemble(system, 8), mb.Ensemble(system, 8)
+    q, u = one.q, one.u = other.q, other.u = np.zeros((8, 2)), np.tile(-np.linspace(0.5, 2.0, 8)[:, None], (1, 2))
+    make = LaneRuns.make_workers
+
+    def interrupted(lanes, *given):
+        if lanes.sets is None:  # of a set of constraints that not all states begin with
+            raise KeyboardInterrupt
+        make(lanes, *given)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(LaneRuns, "make_workers", interrupted)
+        one.simulate(1.0)
+    one.reset(q=q, u=u)  # those that had not come to their ends are there
+    one.simulate(1.0)
+    other.simulate(1.0)
+    assert np.array_equal(one.q, other.q) and np.array_equal(one.u, other.u)
 
 
 @pytest.mark.parametrize("kind", KINDS)
