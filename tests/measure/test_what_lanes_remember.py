@@ -199,6 +199,23 @@ def test_what_was_there_before_a_handler_counts_in_ensembles():
     assert_allclose(ensemble.get_measures(most), 1.75, rtol=1e-9)
 
 
+def test_states_that_go_from_lanes_to_others_keep_their_past():
+    """States whose stop closes leave their lanes, which may stay free while the rings of these states go round in others."""
+    system, _, late, total = late_pendulum("rates", delay=0.11, max_samples=16)
+    mb.contact.HardStopUpper(system.matter.bodies["lower"], 0, 0.1)
+    state, rng, n = system.realize_topology(), np.random.default_rng(2), 9
+    ensemble = mb.Ensemble(system, n, state=state)
+    ensemble.q, ensemble.u = rng.uniform(-0.09, 0.09, (n, 2)), rng.normal(0, 2.5, (n, 2))
+    states = [ensemble.get_state(i) for i in range(n)]
+    assert ensemble.simulate(1.5, fixed_step_size=0.01).statistics["in_lanes"].all()
+    ensemble.realize()
+    for i in range(n):
+        integrator = mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.01)
+        alone = mb.simulate(system, states[i], 1.5, integrator=integrator, record={"late": late, "total": total}).quantities
+        assert ensemble.get_measures(late)[i] == alone["late"][-1]
+        assert ensemble.get_measures(total)[i] == alone["total"][-1]
+
+
 def test_an_interrupted_run_leaves_no_wrong_past():
     """States on their way stay where they were: with their past or, where its place in the ring has been taken, without."""
 
@@ -212,28 +229,45 @@ def test_an_interrupted_run_leaves_no_wrong_past():
         def handle_event(self, state, accuracy=None):
             raise KeyboardInterrupt
 
+    def past_of(ensemble, i):
+        there = ensemble.get_state(i)
+        system.realize(there)
+        return late.get_value(there)
+
     for when, is_lost in ((0.06, False), (0.1, True)):
-        system, state, late, _ = late_pendulum("rates", delay=0.012, max_samples=16)
+        system, _ = mb.examples.double_pendulum.build()
+        angle = measure.Coordinate(system.matter, system.matter.bodies["lower"])
+        late = measure.Delay(system.matter, angle, 0.013, max_samples=16)
         handler = Break()
         system.add_event_handler(handler)
-        state = system.realize_topology()
-        ensemble = mb.Ensemble(system, 3, state=state)
-        ensemble.u = [(1.0, 2.0), (0.1, 0.2), (0.2, 0.3)]
+        ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+        ensemble.q, ensemble.u = np.full((3, 2), (0.3, 0.4)), [(1.0, 2.0), (0.1, 0.2), (0.2, 0.3)]
         handler.when = when
         ensemble.step(0.05, fixed_step_size=0.002)
         ensemble.realize()
-        before = ensemble.get_measures(late)
+        before, expected = ensemble.get_measures(late), ensemble.copy()
+        with pytest.raises(KeyboardInterrupt):
+            ensemble.simulate(0.1, fixed_step_size=0.002)
+        assert [past_of(ensemble, i) for i in range(3)] == before.tolist()
         with pytest.raises(KeyboardInterrupt):
             ensemble.step(0.1, fixed_step_size=0.002)
         for i in (1, 2):
-            there = ensemble.get_state(i)
-            assert there.time == pytest.approx(0.05)
-            system.realize(there)
+            assert ensemble.time[i] == pytest.approx(0.05)
             if is_lost:
                 with pytest.raises(mb.ModelError, match="lost samples"):
-                    late.get_value(there)
+                    past_of(ensemble, i)
             else:
-                assert late.get_value(there) == before[i]
+                assert past_of(ensemble, i) == before[i]
+        handler.when = np.inf
+        for k in range(12):  # until it is past what was lost
+            for one in (ensemble, expected):
+                one.step(0.002, fixed_step_size=0.002)
+            for i in (1, 2):
+                if is_lost and k < 5:
+                    with pytest.raises(mb.ModelError, match="lost samples"):
+                        past_of(ensemble, i)
+                else:
+                    assert past_of(ensemble, i) == pytest.approx(past_of(expected, i), abs=1e-12)
 
 
 def test_lanes_without_states_keep_samples_of_none():

@@ -42,7 +42,7 @@ _EXPLAINED = 8
 #: Why a run has ended before its time.
 ENDED = "terminate became positive"
 #: What states are that have not come to their ends, after Ctrl-C.
-_ON_THEIR_WAY = layout.WAITS, layout.SUSPECT, layout.CALLED
+_ON_THEIR_WAY = layout.NOT_RUN, layout.WAITS, layout.SUSPECT, layout.CALLED
 
 
 class WholeRun:
@@ -164,7 +164,7 @@ class WholeRun:
             while len(going):
                 self._run_sets(going, results, first)
                 going = self._after_lanes(going, overridden[:0], results, first)
-        finally:  # after Ctrl-C, what has not come to its end is where it began
+        finally:  # after Ctrl-C, what has not come to its end is where it began, with its past
             left = np.isin(self.outcome[first:stop, layout.STATUS], _ON_THEIR_WAY)
             self.begin_again(np.flatnonzero(left) + first)
 
@@ -346,7 +346,7 @@ class WholeRun:
         if (self._progress is None and self._bar is None) or (not last and now - self._seen < 0.1):
             return
         self._seen = now
-        done = self._n - int(np.isin(self.outcome[:, layout.STATUS], (layout.NOT_RUN, *_ON_THEIR_WAY)).sum())
+        done = self._n - int(np.isin(self.outcome[:, layout.STATUS], _ON_THEIR_WAY).sum())
         if self._progress is not None:
             self._progress(done, self._n)
         if self._bar is not None:

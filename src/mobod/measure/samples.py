@@ -81,13 +81,16 @@ def _into_ring(model: Any, lane: int, place: int, number: Any) -> None:
 
 @generic
 def _give_up(model: Any, i: int, lane: int, k: int) -> None:
-    """Sample *k* goes into a lane's ring: one that was in its place is lost to the row, should the run be interrupted."""
+    """Sample *k* goes into a lane's ring: one that was in its place is lost to the row, should the run be interrupted.
+
+    The row's newest sample is not: it is in its memory.
+    """
     if num_lanes(load(model.time, 0, 0)) > 1:
         home, first = home_of(model, MEMORY_AT, lane), k + 1 - model.measure_code[i + CAPACITY]
         for n in range(2):  # as of the step's beginning, and of its end
             at = n * model.measure_memory_size + model.measure_code[i + MEMORY]
             if number_at(home, at + OLDEST) < first:
-                put_number_at(home, at + OLDEST, float(first))
+                put_number_at(home, at + OLDEST, min(float(first), number_at(home, at + NEWEST)))
                 put_number_at(home, at + MISSING, 1.0)
 
 
