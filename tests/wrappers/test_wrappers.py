@@ -75,6 +75,16 @@ def test_threads_take_turns(arm, rng):
                     assert all(map(np.array_equal, known, [one] if call == core.value else one))
 
 
+def test_a_quaternion_without_length_leaves_the_other_states_theirs(arm, rng):
+    core, given, weights = ForwardDynamics(arm()), points(rng, 3), rng.normal(size=(3, 1, 4))
+    known = [core.value(*given), *core.derivatives(*given), core.second(*given, weights)]
+    given[0][1, 1:] = 0.0
+    found = [core.value(*given), *core.derivatives(*given), core.second(*given, weights)]
+    assert all(
+        np.array_equal(one[[0, 2]], other[[0, 2]]) and np.isnan(one[1]).any() for one, other in zip(found, known, strict=True)
+    )
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_jax_differentiates_and_batches(kind, arm, rng, close):
     jax = pytest.importorskip("jax")

@@ -211,12 +211,17 @@ class ArrayDynamics(abc.ABC):
         return np.concatenate([self.matrices_n(q), self._turned(q)], axis=2)
 
     def back(self, q: Array) -> Array:
-        """[N T]^+ of each state ``(n, nu + m, nq)``: displacements and turns of lines by q as it is stored."""
+        """[N T]^+ of each state ``(n, nu + m, nq)``: displacements and turns of lines by q as it is stored.
+
+        Not a number where a quaternion has no length, as u_dot is.
+        """
         W = self.displacements_and_turns(q)
         if not self._turns:
             return W
         transposed: Any = np.swapaxes(W, 1, 2)
-        return np.linalg.solve(transposed @ W, transposed)
+        square = transposed @ W
+        square[np.linalg.det(square) == 0.0] = np.nan  # NumPy would refuse all states for one
+        return np.linalg.solve(square, transposed)
 
     def _turned(self, q: Array) -> Array:
         """T of each state ``(n, nq, m)``."""
