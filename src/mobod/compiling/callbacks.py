@@ -4,15 +4,22 @@ A kernel has let go of Python's lock; the callback takes it for as long as Pytho
 through compiled code, so that it is kept, thread by thread, until the kernel has returned, and `raise_kept` raises it then.
 Until then no callback is called again. A `ModelError` says that there is no result at this point; kernels see that by what the
 callback leaves in place of results, and may go on elsewhere.
+
+A signal that comes while a kernel computes is handled when Python next does anything: where a callback begins, before its first
+line, so that nothing there can catch what the handler raises, KeyboardInterrupt for one. Python would tell of that by
+`sys.unraisablehook`, and go on with whatever results there were before; there it is kept.
 """
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any, TypeVar
 
 from ..errors import ModelError
@@ -41,6 +48,33 @@ lender_at = _lenders.get
 def lend_lanes(pointer: int, lender: Any) -> None:
     """Lend callbacks the states in the lanes of the record whose block is at an address, as long as *lender* is there."""
     _lenders[pointer] = lender
+
+
+def _keep(error: BaseException) -> None:
+    _kept.raised = error
+    if _kept.note is not None:
+        _kept.note()
+
+
+def _keep_what_signals_raise() -> None:
+    """Let what cannot be caught in callbacks be kept; somebody may have set another hook since the last time."""
+    tell: Any = sys.unraisablehook
+    if isinstance(tell, FunctionType) and vars(tell).get("keeps"):
+        return
+
+    @functools.wraps(tell)
+    def keep_or_tell(about: Any) -> None:
+        fail = vars(about.object).get("fail") if isinstance(about.object, FunctionType) else None
+        if fail is None or about.exc_value is None or about.exc_traceback is None:
+            tell(about)
+            return
+        if _kept.raised is None:
+            _keep(about.exc_value)
+        given = about.exc_traceback.tb_frame.f_locals  # of the callback
+        fail(given["scalar"], given["pointer"], *given["integers"])
+
+    vars(keep_or_tell)["keeps"] = True
+    sys.unraisablehook = keep_or_tell
 
 
 class Callback:
@@ -74,6 +108,7 @@ class Callback:
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> int:
         """The address that kernels call for a record's scalar."""
+        _keep_what_signals_raise()
         scalar = routines.scalar_of(in_lanes, with_tangents, own_parameters, twice)
         if scalar not in self._entries:
             compute, fail, refuses = self._compute, self._fail, self._refuses
@@ -89,12 +124,11 @@ class Callback:
                         if _kept.of_many and isinstance(error, Exception):
                             _kept.refusal = error
                         else:
-                            _kept.raised = error
-                            if _kept.note is not None:
-                                _kept.note()
+                            _keep(error)
                 fail(scalar, pointer, *integers)
                 return NO_RESULT
 
+            vars(entry)["fail"] = fail
             callback = self._signature(entry)
             address = ctypes.cast(callback, ctypes.c_void_p).value or 0
             routines.interpreted[address] = lambda model, *integers: entry(model.pointer, *integers)

@@ -47,11 +47,11 @@ def _compute(scalar: str, pointer: int, first: int, end: int, what: int) -> None
                 f"realize: this state is being realized, through {state.stage.name} so far, and a calc_ method of a part of "
                 "yours asks for more; use what is there, or realize state.copy()"
             )
-        _at_work.add(pointer)
     stage, valid = state.stage_number, state.valid
-    state.stage_number, state.valid = VELOCITY, valid & _VERSIONS | KINEMATICS | _UNTOUCHED
     try:
+        state.stage_number, state.valid = VELOCITY, valid & _VERSIONS | KINEMATICS | _UNTOUCHED
         if what == FORCES:
+            _at_work.add(pointer)  # in here, or a signal's handler that raises leaves it there
             _add(state, _enabled(state, first, end))
         else:
             _write_scalars(state, pointer, (first, end), what)
@@ -84,8 +84,8 @@ def _add_in_lanes(pointer: int, first: int, end: int) -> None:
     lender = lender_at(pointer)
     if lender is None:
         raise ModelError("forces in Python are computed for single states, not in lanes")
-    _at_work.add(lender.address)
     try:
+        _at_work.add(lender.address)
         forces = _enabled(lender.single, first, end)
         for lane in lender.busy():
             state = lender.lend(lane)
