@@ -215,17 +215,17 @@ def _three(rows: Any, at: int, lane: int) -> Any:
 
 
 @generic
-def _pull_of_stop(model: Any, stop: int, b: int, column: int, rows: Any, lane: int) -> Any:
-    """The moment and the force on a stop's body, of a unit of tension, and minus the share in the rate of the length."""
-    s = vec3.sub(_three(rows, row(stop) + PLACE, lane), load3(model.p_GB, b, 0))
-    pull = _three(rows, row(stop) + PULL, lane)
-    moment = vec3.cross(s, pull)
-    along, around = pull, moment
-    if column != PULL:
-        along = _three(rows, row(stop) + column, lane)
-        around = vec3.cross(s, along)
+def _acts(model: Any, f: int, stop: int, rows: Any, lane: int) -> bool:
+    """False where nothing pulls at a stop: at a still point, and where a path touches no surface."""
+    is_point = stop < model.function_integers[model.function_first_integer[f]]
+    return is_pulled(model, f, stop) if is_point else load_lane(rows, row(stop) + THERE, 0, lane) > 0.0
+
+
+@generic
+def _rate_of(model: Any, b: int, moment: Any, pull: Any) -> Any:
+    """The power of a moment and a force on a body."""
     w, v = load_spatial(model.V_GB, b)
-    return moment, pull, vec3.dot(along, v) + vec3.dot(around, w)
+    return vec3.dot(pull, v) + vec3.dot(moment, w)
 
 
 @generic
@@ -253,30 +253,46 @@ def list_pulls(model: Any, i: int, rows: Any, lane: int, pulls: Any, end: int) -
     total, column = zero(load(model.time, 0, 0)), along_of(model, f)
     moment, pull, last = (total, total, total), (total, total, total), -1
     for stop in range(number_of_stops(model, f)):
-        if is_pulled(model, f, stop):
-            b = body_of(model, f, stop)
-            own_moment, own_pull, rate = _pull_of_stop(model, stop, b, column, rows, lane)
-            total = total - rate
+        if _acts(model, f, stop, rows, lane):
+            b, own_pull = body_of(model, f, stop), _three(rows, row(stop) + PULL, lane)
+            s = vec3.sub(_three(rows, row(stop) + PLACE, lane), load3(model.p_GB, b, 0))
+            own_moment = vec3.cross(s, own_pull)
             if b == last:  # of stops of one body that follow each other there is one row
-                end -= 1
-                own_moment, own_pull = vec3.add(moment, own_moment), vec3.add(pull, own_pull)
-            moment, pull, last = own_moment, own_pull, b
-            store(pulls, end, 0, 1.0 * b)
-            store(pulls, end, 1, -1.0)
-            store3(pulls, end, 2, moment)
-            store3(pulls, end, 5, pull)
-            end += 1
+                moment, pull = vec3.add(moment, own_moment), vec3.add(pull, own_pull)
+            else:
+                if last >= 0:
+                    rate, end = _list_body(model, last, moment, pull, column, pulls, end)
+                    total = total - rate
+                moment, pull, last = own_moment, own_pull, b
+            if column != PULL:
+                along = _three(rows, row(stop) + column, lane)
+                total = total - _rate_of(model, b, vec3.cross(s, along), along)
             if moves(model, f, stop):
-                last = -1
-                put3(model, row(stop) + PULL, _three(rows, row(stop) + PULL, lane))
+                put3(model, row(stop) + PULL, own_pull)
                 put3(model, row(stop) + column, _three(rows, row(stop) + column, lane))
                 rate, end = _list_moving(model, f, stop, column, pulls, end)
                 total = total - rate
+    if last >= 0:
+        rate, end = _list_body(model, last, moment, pull, column, pulls, end)
+        total = total - rate
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         total = total + slope * one_coordinate.rate_of(model, b, which)
         end = _list_one(model, b, which, -slope, pulls, end)
     return total, end
+
+
+@generic
+def _list_body(model: Any, b: int, moment: Any, pull: Any, column: int, pulls: Any, end: int) -> Any:
+    """As `list_pulls`, of a body; no rate where another column than that of the pulls counts for it."""
+    store(pulls, end, 0, 1.0 * b)
+    store(pulls, end, 1, -1.0)
+    store3(pulls, end, 2, moment)
+    store3(pulls, end, 5, pull)
+    rate = zero(moment[0])
+    if column == PULL:
+        rate = _rate_of(model, b, moment, pull)
+    return rate, end + 1
 
 
 @generic
