@@ -774,9 +774,10 @@ class Integrator(Sealed):
         state = self._state
         state.move_to(time)
         counts = self.counts
-        if counts[rk.PRESCRIBER]:
+        projects = interpolated and self._project_interpolated_states
+        if counts[rk.PRESCRIBER] and not (projects and counts[rk.PROJECTOR]):  # the projection does it, too
             self.system.prescribe(state)
-        if interpolated and self._project_interpolated_states and (counts[rk.PROJECTOR] or counts[rk.QUATERNIONS]):
+        if projects and (counts[rk.PROJECTOR] or counts[rk.QUATERNIONS]):
             self._call_as_chosen(loop.project_report, self.control, counts)
             state.invalidate_q()
         self.system.realize(state, stage)

@@ -108,12 +108,8 @@ def of_rates(line: Line) -> tuple[str, str] | None:
 
 def wrapped_paths(system: MultibodySystem, state: State) -> list[tuple[Force, Transmission]]:
     """The forces that act along a path that may jump, and these paths."""
-    found = []
-    for force in system.all_forces():
-        path = force.acts_along()
-        if isinstance(path, Transmission) and path.may_jump and not force.is_disabled(state):
-            found.append((force, path))
-    return found
+    enabled = state.field("force_enabled").tolist()
+    return [(force, path) for force, path in system.paths_that_may_jump if enabled[force.element]]
 
 
 def of_paths(line: Line, paths: list[tuple[Force, Transmission]]) -> dict[str, str]:

@@ -57,7 +57,7 @@ class MultibodySystem(Differentiable):
         event_reporters explain forces_in_python measures_in_python
         force_subsystems
         invalidate_topology is_interpreted lines_of_functions
-        may_slide needs_states owner_of parts_apart parts_in_python plain_routine
+        may_slide needs_states owner_of parts_apart parts_in_python paths_that_may_jump plain_routine
         program_of
         remember subsystems takes_differences topology_token
         topology_version tree_for
@@ -74,6 +74,7 @@ class MultibodySystem(Differentiable):
         self._topology_realized = False
         self._trees: dict[bool, Tree] = {}
         self.forces_in_python: list[Any] = []
+        self.paths_that_may_jump: list[tuple[Any, Any]] = []
         self.measures_in_python: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
         self._interpreted_constraints: list[Constraint] = []

@@ -12,6 +12,7 @@ from ..derivative.parts_in_python import Parts
 from ..errors import ModelError, StageError, TopologyError
 from ..force.custom import overrides_hooks
 from ..force.layout import entries
+from ..force.transmission.base import Transmission
 from ..measure.base import NotCompiled
 from ..measure.program import Program
 from ..mobilizer.base import MobilizedBody
@@ -43,6 +44,7 @@ class HasTopology(HasEvents):
     may_slide: bool
     _has_callbacks: bool
     forces_in_python: list[Any]
+    paths_that_may_jump: list[tuple[Any, Transmission]]
     measures_in_python: list[Any]
     _interpreted_bodies: list[MobilizedBody]
     _interpreted_constraints: list[Constraint]
@@ -101,6 +103,8 @@ class HasTopology(HasEvents):
         tree = self.tree_for(matter.default_use_euler_angles)
         self.compiles_measures, self.measures_in_python, self._has_callbacks = False, [], tree.calls_python
         self.forces_in_python = [force for force in self.all_forces() if force.implementation is not None]
+        along = [(force, force.acts_along()) for force in self.all_forces()]
+        self.paths_that_may_jump = [one for one in along if isinstance(one[1], Transmission) and one[1].may_jump]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
         self._hooked = {
             int(stage): [i for i, one in enumerate(self.subsystems) if _has_hook(one, hook)] for stage, hook in HOOKS.items()
