@@ -199,6 +199,27 @@ def test_states_may_be_left_out():
     np.testing.assert_allclose(mb.simulate(system, run, 12.0).u[-1], [0.0, 2.0], atol=1e-3)
 
 
+def test_what_only_keeps_count_is_left_out_by_itself():
+    """The energy that a bushing has dissipated is its z, which no input moves at rest; gains are those without it."""
+    system, (slider,) = on_a_line(1)
+    here = mb.Transform()
+    gains = 6 * [2.0], 6 * [0.5]
+    bushing = mb.force.LinearBushing(system.forces, system.matter.ground, here, slider, here, *gains, name="bushing")
+    state = system.realize_topology()
+    found = mb.lqr(system, state, None, 1.0, 0.3)
+    A, B = np.array([[0.0, 1.0], [-2.0, -0.5]]), np.array([[0.0], [1.0]])
+    P = solve_continuous_are(A, B, np.eye(2), 0.3 * np.eye(1))
+    np.testing.assert_allclose(found.K, np.hstack([B.T @ P / 0.3, [[0.0]]]), rtol=1e-9)
+    (energy,) = set(found.state_names) - {"slider_0.v", "slider_0.u"}
+    with pytest.raises(mb.ModelError, match=f"cannot steady {energy}"):
+        mb.lqr(system, state, None, {"slider_0.v": 1.0, energy: 1.0}, 0.3)
+    found.add_to(system.forces, sample_time=0.01)
+    run = system.realize_topology()
+    run.q = [0.5]
+    motion = mb.simulate(system, run, 12.0)
+    assert abs(motion.q[-1, 0]) < 1e-3 and bushing.get_dissipated_energy(motion.states[-1]) > 0.0
+
+
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [

@@ -7,7 +7,7 @@ the cost of a whole period (Franklin, Powell and Workman 1998, section 9.3.4; ex
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,7 +67,8 @@ def lqr(
         If given, the regulator is sampled: its inputs are held between multiples of this time.
     leave_out : sequence of str
         States that are neither weighed nor fed back, such as ``"wheel.v"``, the angle of a wheel at whatever speed. No other
-        state may depend on them.
+        state may depend on them. An auxiliary state that nothing moves and nothing depends on, such as the energy that a
+        bushing has dissipated, is left out by itself, unless *Q* names it.
 
     Returns
     -------
@@ -111,6 +112,7 @@ def lqr(
     here, efforts = _held(system, here, pushed)
     model = linear_model(system, here, inputs, None, True, False)
     dropped = _left_out(model, leave_out)
+    dropped += _bystanders(system, here, model, {*dropped, *(Q if isinstance(Q, Mapping) else ())})
     _check_rest(system, here, model, dropped)
     kept = [k for k, name in enumerate(model.state_names) if name not in dropped]
     n, m = len(model.C), model.B.shape[1]
@@ -183,6 +185,17 @@ def _left_out(model: LinearSystem, leave_out: Sequence[str]) -> list[str]:
             other = names[rest[int(np.argmax(column))]]
             raise ModelError(f"{name!r} cannot be left out: the rate of {other!r} depends on it")
     return dropped
+
+
+def _bystanders(system: Any, state: State, model: LinearSystem, but: Collection[str]) -> list[str]:
+    """Auxiliary states, beside those of *but*, that nothing moves and nothing depends on, such as the energy in a bushing's z.
+
+    What a damper takes is of second order at rest: no input reaches it, and no weight of it changes the gains.
+    """
+    names, largest = list(model.state_names), np.abs(model.A).max(initial=0.0)
+    moves = np.hstack([np.abs(model.A), np.abs(model.A.T), np.abs(model.B)]).max(axis=1, initial=0.0)
+    of_z = {name for name in auxiliary_names(system, state) if name in names} - set(but)
+    return [name for name in names if name in of_z and moves[names.index(name)] <= _RANK * largest]
 
 
 def _weights(what: str, given: Weights, names: Sequence[str], rest: float) -> Array:
