@@ -492,6 +492,25 @@ def test_an_orbit_of_a_pendulum_has_its_period():
         mb.find_periodic_orbit(system, system.realize_topology(), 2.0)
 
 
+def test_an_orbit_under_constraints_is_that_of_a_conical_pendulum():
+    """A point on a rod: Newton's steps keep to the manifold, or what they do off it is projected away, and they do not end.
+
+    At a depth h below the pivot it goes round in 2 pi sqrt(h/g).
+    """
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.81, 0))
+    point = mb.mobilizer.Translation(matter.ground, mb.body.Rigid(mb.MassProperties(1.3, (0, 0, 0), mb.UnitInertia(1, 1, 1))))
+    mb.constraint.Rod(matter.ground, (0, 0, 0), point, (0, 0, 0), 0.7)
+    state = system.realize_topology()
+    height, radius = 0.7 * np.cos(0.5), 0.7 * np.sin(0.5)
+    period = 2.0 * np.pi * np.sqrt(height / 9.81)
+    state.q, state.u = (radius, -height, 0.0), (0.0, 0.0, 2.0 * np.pi * radius / period)
+    for factor in (0.97, 1.03):
+        orbit = mb.find_periodic_orbit(system, state, factor * period)
+        assert np.isclose(orbit.period, 2.0 * np.pi * np.sqrt(-orbit.state.q[1] / 9.81), rtol=1e-8)
+
+
 def test_a_driven_orbit_of_a_damped_oscillator():
     """x'' + x' + 4 x = cos 2 t settles to sin(2 t)/2: the orbit begins at x = 0, x' = 1; multipliers are exp(lambda T)."""
     system = mb.MultibodySystem()

@@ -184,7 +184,9 @@ def find_periodic_orbit(
         J = (monodromy - np.eye(len(off))) * returning[:, None]
         if free_period:
             J = np.hstack([J, (returning * rates)[:, None]])
-        step: Any = np.linalg.lstsq(J, -off, rcond=1e-7)[0]
+        # off the manifold a step would be projected away, and what it was to do with it
+        Z = _free_directions(here, len(off) + free_period)
+        step: Any = Z @ np.linalg.lstsq(J @ Z, -off, rcond=1e-7)[0]
         step = step * min(1.0, 0.5 / max(np.abs(step).max(), 1e-300))
         if free_period:
             period = max(period + step[-1], 0.5 * period)
@@ -290,6 +292,22 @@ def _difference(state: State, end: State) -> Array:
     if coordinates.lines(state):
         turns = np.linalg.lstsq(manifold.displacements_and_turns(state), change)[0][nu:]
     return np.concatenate([apart, end.u_view[:nu] - state.u_view[:nu], end.z_view - state.z_view, turns])
+
+
+def _free_directions(state: State, size: int) -> Array:
+    """An orthonormal basis of changes that constraints, locks and motions allow, as columns; of z and the period all."""
+    nu, nz, free = state.tree.nu, len(state.z_view), np.eye(size)
+    of_q = manifold.of_positions(state)
+    of_u, rows = manifold.of_speeds(state)
+    if not len(of_q) + len(of_u):
+        return free
+    all_rows = np.zeros((len(of_q) + len(of_u), size))
+    turns = slice(2 * nu + nz, nu + nz + of_q.shape[1])
+    all_rows[:, :nu] = np.vstack([of_q, of_u])[:, :nu]
+    all_rows[:, turns] = np.vstack([of_q, of_u])[:, nu:]
+    all_rows[len(of_q) :, nu : 2 * nu] = rows
+    _, values, V = np.linalg.svd(all_rows)
+    return np.asarray(V[int(np.sum(values > 1e-9 * values[0])) :].T)
 
 
 def _moved(system: Any, state: State, step: Array) -> State:
