@@ -9,6 +9,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
+from mobod.biomechanics import path_polynomials
 
 B = mb.biomechanics
 LEG = files("mobod") / "examples" / "leg6dof9musc.osim"
@@ -91,6 +92,17 @@ def test_coordinates_and_lowest_orders_are_found(found):
     one = B.fit_path_polynomials(LEG, names=["soleus_r"], ranges=RANGES, length_tolerance=1e-2, moment_arm_tolerance=1e-2)
     assert one.paths["soleus_r"].order == 2
     assert type(one.model.muscles["vas_int_r"].get_path()).__name__ == "Path"
+
+
+def test_paths_that_cross_the_same_coordinates_share_their_equations(leg, monkeypatch):
+    """And are what each is alone, but for rounding."""
+    made, rows, given = [], path_polynomials._rows, {"ranges": RANGES, "samples": 200, "orders": (4, 4)}
+    monkeypatch.setattr(path_polynomials, "_rows", lambda t, *rest: made.append(len(t)) or rows(t, *rest))
+    paths = B.fit_path_polynomials(leg, **given).paths
+    assert len(made) == len({one.coordinates for one in paths.values()}) < len(paths)
+    alone = B.fit_path_polynomials(leg, names=["rect_fem_r"], **given).paths["rect_fem_r"]
+    for name in ("length_error", "moment_arm_error", "max_length_error", "max_moment_arm_error"):
+        assert_allclose(getattr(paths["rect_fem_r"], name), getattr(alone, name), rtol=1e-6)
 
 
 def test_files_have_them_and_opensim_agrees(found, tmp_path):

@@ -196,17 +196,23 @@ def fit_path_polynomials(
     forces = _forces_with_paths(model, names)
     poses = _Poses(model, ranges or {}, samples, seed)
     lengths, slopes = poses.measure(list(forces.values()))
-    found: dict[str, PathPolynomial] = {}
+    alike: dict[tuple[int, ...], dict[str, int]] = {}  # paths by the coordinates that they cross
     kept: dict[str, str] = {}
     for k, name in enumerate(forces):
-        crossed = [c for c in poses.free if np.abs(slopes[:, k, c]).max() > _CROSSES]
+        crossed = tuple(c for c in poses.free if np.abs(slopes[:, k, c]).max() > _CROSSES)
         if not crossed:
             kept[name] = "its length depends on no free coordinate"
         elif len(crossed) > MOST:
             kept[name] = f"its length depends on {len(crossed)} coordinates, of which a polynomial takes {MOST} at most"
         else:
-            data = poses.q[:, crossed], lengths[:, k], slopes[:, k, crossed]
-            found[name] = _lowest(data, poses.bounds(crossed), poses.names(crossed), range(low, high + 1), tolerances)
+            alike.setdefault(crossed, {})[name] = k
+    made: dict[str, PathPolynomial] = {}
+    for crossed, paths in alike.items():
+        own, places = list(crossed), list(paths.values())
+        data = poses.q[:, own], lengths[:, places], slopes[:, places][:, :, own]
+        ones = _lowest(data, poses.bounds(own), poses.names(own), range(low, high + 1), tolerances)
+        made |= dict(zip(paths, ones, strict=True))
+    found = {name: made[name] for name in forces if name in made}
     functions = {name: (one.function, one.coordinates) for name, one in found.items()}
     return PathFit(replace_paths(model, functions), found, kept)
 
@@ -336,37 +342,43 @@ def _range_of(model: Model, name: str, ranges: Mapping[str, tuple[float, float]]
 
 def _lowest(
     data: tuple[Array, Array, Array], bounds: Array, names: tuple[str, ...], orders: range, tolerances: tuple[float, float]
-) -> PathPolynomial:
-    """The polynomial of the lowest order within tolerances, or of the highest order."""
+) -> list[PathPolynomial]:
+    """The polynomials of the lowest order within tolerances, or of the highest order, of paths that cross the same coordinates.
+
+    Of q ``(points, n)``, lengths ``(points, paths)`` and slopes ``(points, paths, n)``: their equations have the same matrix.
+    """
     q, l, slopes = data
     middle, half = bounds.mean(axis=1), 0.5 * np.diff(bounds, axis=1)[:, 0]
-    tested = np.arange(len(q)) % _HELD_BACK == 0
-    wanted = np.concatenate([l[None], (slopes * half).T])
-    target, n, best = wanted[:, ~tested].ravel(), len(names), None
+    tested, n = np.arange(len(q)) % _HELD_BACK == 0, len(names)
+    wanted = np.concatenate([l[None], np.moveaxis(slopes * half, 2, 0)])
+    target, unit = wanted[:, ~tested].reshape(-1, l.shape[1]), np.concatenate([[1.0], half])[:, None, None]
+    best: dict[Any, tuple[int, Any, Array, tuple[float, float, float, float]]] = {}
+    left, tried = np.arange(l.shape[1]), -1
     for highest in sorted({max(min(_FIRST, orders[-1]), orders[0]), orders[-1]}):  # most paths need no more than the first
+        if not len(left):
+            break
         powers = MultivariatePolynomial.powers(n, highest)
         rows = _rows((q - middle) / half, powers, highest)  # values, then derivatives by each t
         fitted, others = rows[:, ~tested].reshape(-1, len(powers)), rows[:, tested]
         square, right, total = fitted.T @ fitted, fitted.T @ target, powers.sum(axis=1)
-        for order in orders:
+        for order in range(max(orders[0], tried + 1), highest + 1):
             part = np.flatnonzero(total <= order)
-            if order > highest or len(target) < len(part) or (best is not None and order <= best[0]):
-                continue
-            weights = np.zeros(len(powers))
-            weights[part] = _solved(square[np.ix_(part, part)], right[part])
-            off = (others @ weights - wanted[:, tested]) / np.concatenate([[1.0], half])[:, None]
-            mean, most = np.sqrt((off**2).mean(axis=1)), np.abs(off).max(axis=1)
-            errors = float(mean[0]), float(mean[1:].max()), float(most[0]), float(most[1:].max())
-            best = order, powers[part], weights[part], errors
-            if _is_within(errors, tolerances):
+            if len(target) < len(part) or not len(left):
                 break
-        if best is not None and _is_within(best[3], tolerances):
-            break
-    if best is None:
+            tried, weights = order, _solved(square[np.ix_(part, part)], right[np.ix_(part, left)])
+            off = (others[:, :, part] @ weights - wanted[:, tested][:, :, left]) / unit
+            mean, most = np.sqrt((off**2).mean(axis=1)), np.abs(off).max(axis=1)
+            for k, path in enumerate(left):
+                errors = float(mean[0, k]), float(mean[1:, k].max()), float(most[0, k]), float(most[1:, k].max())
+                best[path] = order, powers[part], weights[:, k], errors
+            left = np.array([path for path in left if not _is_within(best[path][3], tolerances)], np.int64)
+    if tried < 0:
         raise ValueError(f"{len(q)} samples are too few for a polynomial of {n} coordinates and order {orders[0]}")
-    order, powers, weights, errors = best
-    function = MultivariatePolynomial(_in_powers_of_q(weights, powers, order, middle, half), n, order)
-    return PathPolynomial(names, function, order, *errors, _is_within(errors, tolerances))
+    found = []
+    for _, (order, powers, weights, errors) in sorted(best.items()):
+        function = MultivariatePolynomial(_in_powers_of_q(weights, powers, order, middle, half), n, order)
+        found.append(PathPolynomial(names, function, order, *errors, _is_within(errors, tolerances)))
+    return found
 
 
 def _is_within(errors: tuple[float, float, float, float], tolerances: tuple[float, float]) -> bool:
@@ -374,7 +386,7 @@ def _is_within(errors: tuple[float, float, float, float], tolerances: tuple[floa
 
 
 def _solved(square: Array, right: Array) -> Array:
-    """The solution of normal equations; the smallest where there are many."""
+    """The solutions of normal equations ``(terms, paths)``; the smallest where there are many."""
     try:
         np.linalg.cholesky(square)
         found = np.asarray(np.linalg.solve(square, right), np.float64)
