@@ -10,7 +10,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod.force.transmission import _over_cylinder
+from mobod.force.transmission import _geodesic, _over_cylinder
 from mobod.force.transmission._over_ellipsoid import over_ellipsoid
 from mobod.force.transmission._over_sphere import over_sphere
 
@@ -367,6 +367,33 @@ def test_a_cable_around_the_rim_of_a_torus(rng):
         speed = scene.cable.calc_length_dot(state)
         assert_allclose(speed, (lengths[0] - lengths[1]) / 2e-6, rtol=0.0, atol=1e-7)
         assert 1.0 < lengths[2] / np.linalg.norm(end - np.array([-2.0, 0.05, -0.02])) < 1.05
+
+
+@pytest.mark.parametrize(("kind", "sizes"), [(2, (0.35, 0.25, 0.3)), (3, (0.1, 0.4, 0.0))], ids=["ellipsoid", "torus"])
+def test_geodesics_that_hardly_turn_take_few_evaluations(kind, sizes, rng, monkeypatch):
+    """As exact as many small steps: end, direction and Jacobi fields; orders 6 and 8 where these do."""
+    form, rates = _geodesic.form_of(kind, sizes), []
+    rate = _geodesic._rate
+    monkeypatch.setattr(_geodesic, "_rate", lambda *given: rates.append(0) or rate(*given))
+    for length, most in ((0.002, 10), (0.02, 17)):
+        x = _geodesic.projected(kind, form, (0.5, *rng.uniform(-0.05, 0.05, 2)))
+        t = _geodesic.made_tangent(tuple(rng.normal(size=3)), _geodesic.normal(kind, form, x)[0])
+        rates.clear()
+        found = _geodesic.shoot(kind, form, x, t, length)
+        assert len(rates) <= most
+        exact = _geodesic.shoot(kind, form, x, t, length, 1e-15)
+        assert_allclose(np.concatenate(found), np.concatenate(exact), rtol=0.0, atol=1e-10)
+
+
+def test_a_line_far_from_touching_is_found():
+    """Over three cylinders, of which the last is touched when the others are solved: the line to it then turns with its end."""
+    turns = (-0.359167, 0.575331, 0.708426), (0.267851, -0.940385, 0.680021), (-0.100275, 1.182308, -0.908794), (0, 0, 0)
+    places = (-0.041296, -0.114492, 0.190983), (1.294668, 0.074538, -0.003603), (2.436982, -0.16447, 0.018006)
+    places = *places, (3.533801, -0.104372, -0.061519)
+    scene = Scene(["cylinder"] * 3)
+    pairs = zip(turns, places, strict=True)
+    state = scene.place([mb.Transform(mb.Rotation.from_body_fixed_xyz(turn), place) for turn, place in pairs])
+    assert scene.cable.calc_smoothness(state) < 1e-12
 
 
 def test_the_same_state_gives_the_same_bits_whatever_came_before(rng):

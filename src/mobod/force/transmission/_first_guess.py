@@ -17,14 +17,14 @@ from ._geodesic import bending, gradient, made_tangent, normal, projected
 from ._lines import norm, unit
 from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
-#: Points of a line at which a torus is looked for, and steps from the nearest.
-SAMPLES, STEPS = 24, 6
+#: Points of a line at which a torus is looked for, steps from the nearest, and which part of a point's distance is near.
+SAMPLES, STEPS, NEAR = 24, 6, 1e-3
 #: From which part of its tube on a hint is on the rim of a torus.
 RIM = 0.7
-#: Points of an arc, for its length.
-PIECES = 4
-#: The golden section, how often it is cut, and steps of Newton's method along a ray, at most.
-GOLDEN, CUTS, RAYS = 0.6180339887498949, 16, 30
+#: Points of an arc, for its length: Gauss's two, and those of a capsule's section.
+GAUSS, PIECES = (0.2113248654051871, 0.7886751345948129), 4
+#: The golden section, and how often it is cut.
+GOLDEN, CUTS = 0.6180339887498949, 10
 
 
 @generic
@@ -104,11 +104,13 @@ def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere
     to_a, to_c, to_h = vec3.sub(a, middle), vec3.sub(c, middle), vec3.sub(h, middle)
     flat_a, flat_c = (vec3.dot(to_a, x), vec3.dot(to_a, y)), (vec3.dot(to_c, x), vec3.dot(to_c, y))
     touches, first, last, sense = _around(flat_a, flat_c, (vec3.dot(to_h, x), vec3.dot(to_h, y)), by_hint, radius)
-    length, step = 0.0, (last - first) / PIECES
-    for k in range(PIECES):
-        s, e = sincos(first + (k + 0.5) * step)
-        d = vec3.add(vec3.scale(-s, x), vec3.scale(e, y))
-        length += radius * abs(step) * norm((radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]))
+    length = radii[0] * abs(last - first)
+    if not is_sphere:
+        length = 0.0
+        for k in range(2):
+            s, e = sincos(first + GAUSS[k] * (last - first))
+            d = vec3.add(vec3.scale(-s, x), vec3.scale(e, y))
+            length += 0.5 * radius * abs(last - first) * norm((radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]))
     s, e = sincos(first)
     p = vec3.add(middle, vec3.scale(radius, vec3.add(vec3.scale(e, x), vec3.scale(s, y))))
     d = vec3.scale(sense, vec3.add(vec3.scale(-s, x), vec3.scale(e, y)))
@@ -141,7 +143,7 @@ def _over_capsule(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bo
 
 @generic
 def _over_section(kind: int, sizes: Any, a: Any, c: Any, inside: Any, hint: Any, has_hint: bool) -> Any:
-    """Over the section of a convex surface by the plane through both ends and a hint, or the way out of a point inside.
+    """Over the section of a capsule by the plane through both ends and a hint, or the way out of a point inside.
 
     Points of the section are seen from that point, at angles from the end; each end's tangent is that of the greatest slope.
     """
@@ -151,58 +153,58 @@ def _over_section(kind: int, sizes: Any, a: Any, c: Any, inside: Any, hint: Any,
     if vec3.dot(up, up) < 1e-24 * sizes[0] * sizes[0]:  # any way is as good
         up = vec3.cross(x, (0.0, 0.0, 1.0) if abs(x[2]) < 0.5 else (1.0, 0.0, 0.0))
     up = unit(up)
-    reach = 2.0 * (sizes[0] + sizes[1])
-    first = _angle_of_touch(kind, sizes, a, inside, vec3.scale(-1.0, x), up, reach)
-    last = _angle_of_touch(kind, sizes, c, inside, x, up, reach)
+    first = _angle_of_touch(sizes, a, inside, vec3.scale(-1.0, x), up)
+    last = _angle_of_touch(sizes, c, inside, x, up)
     end_first, end_last = first, 3.141592653589793 - last
-    start = _outlet(kind, sizes, inside, vec3.scale(-1.0, x), up, first, reach)
-    end = _outlet(kind, sizes, inside, vec3.scale(-1.0, x), up, end_last, reach)
+    start = _outlet(sizes, inside, vec3.scale(-1.0, x), up, first)
+    end = _outlet(sizes, inside, vec3.scale(-1.0, x), up, end_last)
     length, now = 0.0, start
     for k in range(1, PIECES + 1):
         angle = end_first + (end_last - end_first) * k / PIECES
-        ahead = _outlet(kind, sizes, inside, vec3.scale(-1.0, x), up, angle, reach)
+        ahead = _outlet(sizes, inside, vec3.scale(-1.0, x), up, angle)
         length += norm(vec3.sub(ahead, now))
         now = ahead
     return end_last > end_first, start, unit(vec3.sub(start, a)), length, end
 
 
 @generic
-def _angle_of_touch(kind: int, sizes: Any, a: Any, inside: Any, back: Any, up: Any, reach: Any) -> Any:
+def _angle_of_touch(sizes: Any, a: Any, inside: Any, back: Any, up: Any) -> Any:
     """The angle, from the direction *back* to a, at which a line from a touches the section: by golden sections."""
     low, high = 0.0, 3.141592653589793
     p, q = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_p, at_q = _slope(kind, sizes, a, inside, back, up, p, reach), _slope(kind, sizes, a, inside, back, up, q, reach)
+    at_p, at_q = _slope(sizes, a, inside, back, up, p), _slope(sizes, a, inside, back, up, q)
     for _ in range(CUTS):
         if at_p > at_q:
             high, q, at_q = q, p, at_p
             p = high - GOLDEN * (high - low)
-            at_p = _slope(kind, sizes, a, inside, back, up, p, reach)
+            at_p = _slope(sizes, a, inside, back, up, p)
         else:
             low, p, at_p = p, q, at_q
             q = low + GOLDEN * (high - low)
-            at_q = _slope(kind, sizes, a, inside, back, up, q, reach)
+            at_q = _slope(sizes, a, inside, back, up, q)
     return 0.5 * (low + high)
 
 
 @generic
-def _slope(kind: int, sizes: Any, a: Any, inside: Any, back: Any, up: Any, angle: Any, reach: Any) -> Any:
+def _slope(sizes: Any, a: Any, inside: Any, back: Any, up: Any, angle: Any) -> Any:
     """The angle at a, from the line to the other end, of a point of the section."""
-    d = vec3.sub(_outlet(kind, sizes, inside, back, up, angle, reach), a)
+    d = vec3.sub(_outlet(sizes, inside, back, up, angle), a)
     return atan2(vec3.dot(d, up), -vec3.dot(d, back))
 
 
 @generic
-def _outlet(kind: int, sizes: Any, inside: Any, back: Any, up: Any, angle: Any, reach: Any) -> Any:
-    """The point in which a ray from inside a convex surface comes out: by Newton's method from outside."""
+def _outlet(sizes: Any, inside: Any, back: Any, up: Any, angle: Any) -> Any:
+    """The point in which a ray from inside a capsule comes out: of its side, or of the end that is that way."""
     s, e = sincos(angle)
     way = vec3.add(vec3.scale(e, back), vec3.scale(s, up))
-    far = reach
-    for _ in range(RAYS):
-        f, g = gradient(kind, sizes, vec3.add_scaled(inside, far, way))
-        step = f / vec3.dot(g, way)
-        far -= step
-        if abs(step) < 1e-9 * reach:
-            break
+    b, square = inside[0] * way[0] + inside[1] * way[1], way[0] * way[0] + way[1] * way[1]
+    rest = inside[0] * inside[0] + inside[1] * inside[1] - sizes[0] * sizes[0]
+    far = (sqrt(max(b * b - square * rest, 0.0)) - b) / (square + 1e-300)
+    z = inside[2] + far * way[2]
+    if abs(z) > sizes[1]:
+        middle = inside[0], inside[1], inside[2] - (sizes[1] if z > 0.0 else -sizes[1])
+        b = vec3.dot(middle, way)
+        far = sqrt(max(b * b - vec3.dot(middle, middle) + sizes[0] * sizes[0], 0.0)) - b
     return vec3.add_scaled(inside, far, way)
 
 
@@ -264,5 +266,7 @@ def _deepest(kind: int, sizes: Any, a: Any, c: Any) -> Any:
         if curved > 0.0:
             move = vec3.dot(gradient(kind, sizes, x)[1], way) / curved
             where = min(max(where - min(max(move, -step), step), 0.0), 1.0)
+            if abs(move) < NEAR * step:
+                break
     x = vec3.add_scaled(a, where, way)
     return x, gradient(kind, sizes, x)[0]

@@ -5,9 +5,9 @@ a'' = -K a        of a geodesic that starts beside it, a(0) = 1, a'(0) = 0
 r'' = -K r        of one that starts in another direction, r(0) = 0, r'(0) = 1; K the Gaussian curvature
 
 Of spheres and cylinders in closed form, and so piece by piece of capsules. Of ellipsoids and tori by Gragg's extrapolated
-midpoint rule, of order 10, with steps whose difference from order 8 is below a tolerance. Source: Scholz, Sherman, Stavness,
-Delp, Kecskemethy 2016, A fast multi-obstacle muscle wrapping method using natural geodesic variations; Hairer, Norsett, Wanner
-1993, II.9.
+midpoint rule, of the first of orders 6, 8 and 10 whose difference from the order below is within a tolerance. Source: Scholz,
+Sherman, Stavness, Delp, Kecskemethy 2016, A fast multi-obstacle muscle wrapping method using natural geodesic variations;
+Hairer, Norsett, Wanner 1993, II.9.
 
 Surfaces are about the origin, cylinders, capsules and tori about z. Their numbers are what `form` makes of sizes as in
 `_rounds`.
@@ -18,14 +18,16 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import atan2, bare, sincos, sqrt, where, zero
+from ...algebra.scalar import atan2, bare, order_of_tangents, sincos, sqrt, where, zero
 from ...compiling import generic
 from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
-#: Halvings of a step in the midpoint rule, and the weights of their results: of order 10, and of order 8 without the last.
+#: Parts of a step in the midpoint rule, and the weights of their results in those of orders 4, 6, 8 and 10.
 PARTS = (2, 4, 6, 8, 10)
-WEIGHTS = (1.0 / 8640.0, -64.0 / 945.0, 6561.0 / 4480.0, -16384.0 / 2835.0, 390625.0 / 72576.0)
-OF_LESS = (-1.0 / 360.0, 16.0 / 45.0, -729.0 / 280.0, 1024.0 / 315.0, 0.0)
+OF_4 = (-1.0 / 3.0, 4.0 / 3.0, 0.0, 0.0, 0.0)
+OF_6 = (1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0, 0.0, 0.0)
+OF_8 = (-1.0 / 360.0, 16.0 / 45.0, -729.0 / 280.0, 1024.0 / 315.0, 0.0)
+OF_10 = (1.0 / 8640.0, -64.0 / 945.0, 6561.0 / 4480.0, -16384.0 / 2835.0, 390625.0 / 72576.0)
 #: Longest step, as an angle by which the surface turns; difference of the two results over the size of x; steps at most.
 TURN, TOLERANCE, MOST = 1.0, 1e-9, 500
 #: Pieces of a geodesic over a capsule at most, turn by turn on its side and its ends.
@@ -102,7 +104,10 @@ def projected(kind: int, form: Any, x: Any) -> Any:
     """A point of the surface near x: along the gradient."""
     for _ in range(4):
         f, g = gradient(kind, form, x)
-        x = vec3.add_scaled(x, -f / vec3.dot(g, g), g)
+        square = vec3.dot(g, g)
+        x = vec3.add_scaled(x, -f / square, g)
+        if order_of_tangents(f) == 0 and bare(f) ** 2 < 1e-18 * bare(square * vec3.dot(x, x)):
+            break
     return x
 
 
@@ -199,7 +204,7 @@ def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: fl
         curved = bare(bending(kind, form, y[0], y[1], y[1]) / normal(kind, form, y[0])[1])
         turn = abs(curved * whole) + 1e-300
         part = min(rest, most, TURN / turn)
-        ahead, difference = _extrapolated(kind, form, y, part * length)
+        ahead, difference = _extrapolated(kind, form, y, part * length, tolerance)
         if difference < tolerance or part * turn < 1e-3:
             rest -= part
             y = ahead
@@ -212,11 +217,12 @@ def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: fl
 
 
 @generic
-def _extrapolated(kind: int, form: Any, y: Any, step: Any) -> Any:
-    """The end of a step, and how far that of order 8 is off, over the size of x."""
+def _extrapolated(kind: int, form: Any, y: Any, step: Any, tolerance: float) -> Any:
+    """The end of a step, and how far that of the order below is off, over the size of x."""
     o = zero(step)
-    x, v, w = (o, o, o), (o, o, o), (o, o, o, o)
-    off = o, o, o
+    nothing = (o, o, o), (o, o, o), (o, o, o, o)
+    less, of_6, of_8, of_10 = nothing, nothing, nothing, nothing
+    found, difference = nothing, 0.0
     first = _rate(kind, form, y)
     for k in range(5):
         n = PARTS[k]
@@ -224,13 +230,31 @@ def _extrapolated(kind: int, form: Any, y: Any, step: Any) -> Any:
         before, now = y, _moved(y, h, first)
         for _ in range(n - 1):
             before, now = now, _moved(before, 2.0 * h, _rate(kind, form, now))
-        a, less = WEIGHTS[k], WEIGHTS[k] - OF_LESS[k]
-        x, v = vec3.add_scaled(x, a, now[0]), vec3.add_scaled(v, a, now[1])
-        u = now[2]
-        w = w[0] + a * u[0], w[1] + a * u[1], w[2] + a * u[2], w[3] + a * u[3]
-        off = vec3.add_scaled(off, less, now[0])
-    size, most = bare(vec3.dot(x, x)), bare(vec3.dot(off, off))
-    return (x, v, w), sqrt(most / (size + 1e-300))
+        of_10 = _plus(of_10, OF_10[k], now)
+        if k < 4:
+            of_8 = _plus(of_8, OF_8[k], now)
+        if k < 3:
+            of_6 = _plus(of_6, OF_6[k], now)
+        if k < 2:
+            less = _plus(less, OF_4[k], now)
+        else:
+            found = of_6
+            if k == 3:
+                less, found = of_6, of_8
+            elif k == 4:
+                less, found = of_8, of_10
+            off = vec3.sub(found[0], less[0])
+            difference = sqrt(bare(vec3.dot(off, off)) / (bare(vec3.dot(found[0], found[0])) + 1e-300))
+            if difference < tolerance:
+                break
+    return found, difference
+
+
+@generic
+def _plus(y: Any, weight: float, z: Any) -> Any:
+    u, w = y[2], z[2]
+    jacobi = u[0] + weight * w[0], u[1] + weight * w[1], u[2] + weight * w[2], u[3] + weight * w[3]
+    return vec3.add_scaled(y[0], weight, z[0]), vec3.add_scaled(y[1], weight, z[1]), jacobi
 
 
 @generic

@@ -27,7 +27,7 @@ from ...compiling import generic
 from ._first_guess import guess
 from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
 from ._lines import norm
-from ._segments import CAPSULE
+from ._segments import CAPSULE, TORUS
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, where it is touched one more than how
 #: often it has lifted off, else less that, 1 where its hint counts; length, first point and direction in its frame; the frame,
@@ -38,11 +38,10 @@ OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI,
     *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63),
 )
 #: Of the matrix: four rows a surface, each with what the surface before adds, itself, the one behind.
-BEFORE, ITSELF, BEHIND, PIVOT, KEPT, COLUMNS = 0, 4, 8, 12, 13, 17
-#: How often surfaces are chosen; steps of Newton's method; its end, and when there
-#: was none; a longest step, in radians; how
-#: often it is made convex.
-CHOICES, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED = 12, 60, 1e-13, 1e-9, 1e-6, 0.6, 10
+BEFORE, ITSELF, BEHIND, COLUMNS = 0, 4, 8, 12
+#: How often surfaces are chosen; steps of Newton's method; its end, and when there was none; a longest step, in radians; how
+#: often it is made convex; which part of its curvature a line along a convex surface turns by at least.
+CHOICES, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 60, 1e-13, 1e-9, 1e-6, 0.6, 10, 0.2
 
 
 @generic
@@ -218,9 +217,10 @@ def evaluate(own: Any, i: int, tolerance: float = TOLERANCE) -> None:
         put_three(own, i, at + 3, turned(own, i, t))
         put_three(own, i, at + 6, turned(own, i, n))
         put_three(own, i, at + 9, turned(own, i, b))
-        put(own, i, CURVED + 3 * last, bending(kind, form, x, t, t) / size)
-        put(own, i, CURVED + 3 * last + 1, bending(kind, form, x, t, b) / size)
-        put(own, i, CURVED + 3 * last + 2, bending(kind, form, x, b, b) / size)
+        over = 1.0 / size
+        put(own, i, CURVED + 3 * last, over * bending(kind, form, x, t, t))
+        put(own, i, CURVED + 3 * last + 1, over * bending(kind, form, x, t, b))
+        put(own, i, CURVED + 3 * last + 2, over * bending(kind, form, x, b, b))
 
 
 @generic
@@ -290,8 +290,12 @@ def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
             y, y_dot = get(own, i, JACOBI), get(own, i, JACOBI + 1)
             z, z_dot = get(own, i, JACOBI + 2), get(own, i, JACOBI + 3)
         place = ITSELF + 3 * last
-        # along the side of a capsule, which is flat, the line's own turning may outdo it: forward is right, to the end's curve
-        store(matrix, k, place, abs(slid[0]) if int(get(own, i, KIND)) == CAPSULE else slid[0])
+        slides, kind = slid[0], int(get(own, i, KIND))
+        if kind == CAPSULE:  # along its flat side the line's turning may outdo it: forward is right, to the end's curve
+            slides = abs(slides)
+        elif kind != TORUS:  # a convex one is outdone where the line is far from touching alone
+            slides = max(slides, LEAST * along)
+        store(matrix, k, place, slides)
         store(matrix, k + 1, place, slid[1])
         store(matrix, k, ITSELF + 1, aside[0] * y)
         store(matrix, k, ITSELF + 2, aside[0] * z)
@@ -327,51 +331,75 @@ def _eliminate(own: Any, matrix: Any, i: int, before: int) -> None:
     Places: the inverse in ITSELF; the product in BEHIND; BEFORE stays.
     """
     row = 4 * i
-    if before >= 0:
-        for k in range(4):
-            for m in range(4):
+    if before >= 0:  # its last point moves the line to the first one, and with it rows 0 and 1 by s and beta
+        for k in range(2):
+            for m in range(1, 4):
                 factor = load(matrix, row + k, BEFORE + m)
-                if factor != 0.0:
-                    for r in range(4):
-                        value = load(matrix, row + k, ITSELF + r) - factor * load(matrix, 4 * before + m, BEHIND + r)
-                        store(matrix, row + k, ITSELF + r, value)
+                for r in range(2):
+                    value = load(matrix, row + k, ITSELF + r) - factor * load(matrix, 4 * before + m, BEHIND + r)
+                    store(matrix, row + k, ITSELF + r, value)
     _invert_convex(own, matrix, i)
-    for m in range(4):
+    for m in range(2):
         u0, u1 = load(matrix, row, BEHIND + m), load(matrix, row + 1, BEHIND + m)
         u2, u3 = load(matrix, row + 2, BEHIND + m), load(matrix, row + 3, BEHIND + m)
-        if u0 != 0.0 or u1 != 0.0 or u2 != 0.0 or u3 != 0.0:
-            for k in range(4):
-                store(matrix, row + k, BEHIND + m, dot4(matrix, row + k, u0, u1, u2, u3))
+        for k in range(4):
+            store(matrix, row + k, BEHIND + m, dot4(matrix, row + k, u0, u1, u2, u3))
 
 
 @generic
 def _invert_convex(own: Any, matrix: Any, i: int) -> None:
     """Invert the block of a surface, once the second variation of the length by beta and theta is positive, if need be made so.
 
-    The inverse for (beta, theta) by the rows of their gradient is that of the second variation with the normal errors at zero.
+    Rows of normal errors have s alone of s and sigma, or sigma alone: taken out of those of the gradient, they leave the second
+    variation by beta and theta with the normal errors at zero.
     """
-    row, stiffness = 4 * i, 0.0
-    for k in range(4):
-        for m in range(4):
-            store(matrix, row + k, KEPT + m, load(matrix, row + k, ITSELF + m))
-    curved = 1e-300
+    row, at = 4 * i, ITSELF
+    a01, a02 = load(matrix, row, at + 1), load(matrix, row, at + 2)
+    a10, a13, a33 = load(matrix, row + 1, at), load(matrix, row + 1, at + 3), load(matrix, row + 3, at + 3)
+    a21, a22 = load(matrix, row + 2, at + 1), load(matrix, row + 2, at + 2)
+    p, q = _over(load(matrix, row, at)), _over(load(matrix, row + 2, at + 3))
+    b0, b2, d2 = a10 * p, a13 * q, a33 * q
+    s00 = load(matrix, row + 1, at + 1) - b0 * a01 - b2 * a21
+    s01 = load(matrix, row + 1, at + 2) - b0 * a02 - b2 * a22
+    s10 = load(matrix, row + 3, at + 1) - d2 * a21
+    s11 = load(matrix, row + 3, at + 2) - d2 * a22
+    curved, stiffness = 1e-300, 0.0
     for k in range(2):
         along, _, across = three(own, i, CURVED + 3 * k)
         curved = max(curved, abs(along), abs(across))
-    for _ in range(STIFFENED):
-        _invert(matrix, row)
-        one, other = load(matrix, row + 1, ITSELF + 1), load(matrix, row + 2, ITSELF + 3)
-        rest = load(matrix, row + 1, ITSELF + 3) * load(matrix, row + 2, ITSELF + 1)
-        if one > 0.0 and other > 0.0 and one * other > rest:
+    for k in range(STIFFENED):
+        if (s00 > 0.0 and s11 > 0.0 and s00 * s11 > s01 * s10) or k == STIFFENED - 1:
             break
-        stiffness = max(4.0 * stiffness, 0.05 * curved)
-        for k in range(4):
-            for m in range(4):
-                store(matrix, row + k, ITSELF + m, load(matrix, row + k, KEPT + m))
-        x = load(matrix, row + 1, ITSELF + 1)
-        store(matrix, row + 1, ITSELF + 1, x + stiffness)
-        x = load(matrix, row + 3, ITSELF + 2)
-        store(matrix, row + 3, ITSELF + 2, x + stiffness * abs(get(own, i, JACOBI + 2)))
+        more = max(3.0 * stiffness, 0.05 * curved)
+        stiffness, s00, s11 = stiffness + more, s00 + more, s11 + more * abs(get(own, i, JACOBI + 2))
+    over = _over(s00 * s11 - s01 * s10)
+    beta, theta = (s11 * over, -s01 * over), (-s10 * over, s00 * over)
+    for k in range(2):
+        by_beta, by_theta, far = (a01, a02, p) if k == 0 else (a21, a22, q)
+        other = 3 * k  # the row of s, or of sigma
+        for m in range(4):
+            store(matrix, row + other, at + m, 0.0)
+        store(matrix, row + other, at + 2 * k, far)
+        for m in range(2):
+            value = far * (by_beta * beta[m] + by_theta * theta[m])
+            store(matrix, row + other, at + 1 + 2 * m, -value)
+        # by the normal errors, which change the gradient through s and sigma
+        x = load(matrix, row + other, at)
+        one, two = load(matrix, row + other, at + 1), load(matrix, row + other, at + 3)
+        store(matrix, row + other, at, x - b0 * one)
+        x = load(matrix, row + other, at + 2)
+        store(matrix, row + other, at + 2, x - b2 * one - d2 * two)
+    for k in range(2):
+        one, two = beta if k == 0 else theta
+        store(matrix, row + 1 + k, at, -b0 * one)
+        store(matrix, row + 1 + k, at + 1, one)
+        store(matrix, row + 1 + k, at + 2, -b2 * one - d2 * two)
+        store(matrix, row + 1 + k, at + 3, two)
+
+
+@generic
+def _over(x: Any) -> Any:
+    return 1.0 / x if abs(x) > 1e-200 else 0.0
 
 
 @generic
@@ -379,41 +407,6 @@ def dot4(matrix: Any, row: int, u0: Any, u1: Any, u2: Any, u3: Any) -> Any:
     """A row of the inverse times four numbers."""
     first = load(matrix, row, ITSELF) * u0 + load(matrix, row, ITSELF + 1) * u1
     return first + load(matrix, row, ITSELF + 2) * u2 + load(matrix, row, ITSELF + 3) * u3
-
-
-@generic
-def _invert(matrix: Any, row: int) -> None:
-    """The inverse of the block of a surface in its place, by Gauss and Jordan, with the greatest pivots of columns."""
-    for k in range(4):
-        pivot, most = k, -1.0
-        for m in range(k, 4):
-            size = abs(load(matrix, row + m, ITSELF + k))
-            if size > most:
-                pivot, most = m, size
-        store(matrix, row + k, PIVOT, 1.0 * pivot)
-        for m in range(4):
-            x = load(matrix, row + k, ITSELF + m)
-            store(matrix, row + k, ITSELF + m, load(matrix, row + pivot, ITSELF + m))
-            store(matrix, row + pivot, ITSELF + m, x)
-        x = load(matrix, row + k, ITSELF + k)
-        scale = 1.0 / x if abs(x) > 1e-200 else 0.0
-        store(matrix, row + k, ITSELF + k, 1.0)
-        for m in range(4):
-            store(matrix, row + k, ITSELF + m, scale * load(matrix, row + k, ITSELF + m))
-        for r in range(4):
-            if r != k:
-                factor = load(matrix, row + r, ITSELF + k)
-                store(matrix, row + r, ITSELF + k, 0.0)
-                for m in range(4):
-                    value = load(matrix, row + r, ITSELF + m) - factor * load(matrix, row + k, ITSELF + m)
-                    store(matrix, row + r, ITSELF + m, value)
-    for back in range(4):  # columns go back to where the rows came from
-        k = 3 - back
-        pivot = int(load(matrix, row + k, PIVOT))
-        for m in range(4):
-            x = load(matrix, row + m, ITSELF + k)
-            store(matrix, row + m, ITSELF + k, load(matrix, row + m, ITSELF + pivot))
-            store(matrix, row + m, ITSELF + pivot, x)
 
 
 @generic
