@@ -87,7 +87,8 @@ class EnabledSets:
         if found is None:
             state, own = self._ensemble._template.copy(), self._ensemble._overrides[i].own
             state.take_own({**state.own_fields, **{name: own[name] for name in _FIELDS if name in own}})
-            found = LaneRuns(state, *self._given, self._lanes)
+            given = state, *self._given, self._lanes
+            found = LaneRuns(*given)
             self._ensemble._make_ready(found, state)
             self._runs[enabled] = found  # once it is complete: an interrupt may come meanwhile
         return found
