@@ -284,6 +284,7 @@ def test_what_only_seems_to_let_go_of_a_plate_on_redundant_points_does_not():
     assert motions.statistics["in_lanes"].tolist() == [True, True, False, False, False, False]
 
 
+@pytest.mark.filterwarnings("ignore:contacts are violated")
 def test_bricks_that_land_slide_and_rest_on_redundant_corners_do_what_each_does_alone():
     """Up to four corners slide at once, of which it takes three; what each does is what it does alone."""
     system = mb.MultibodySystem()

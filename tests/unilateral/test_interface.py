@@ -250,3 +250,19 @@ def test_contact_with_parts_in_python_and_with_other_events(go):
     end, _ = go(system, system.realize_topology(), 0.6)
     assert kicked == [0.5] and end.q[6] == pytest.approx(0.1 - 0.5 * G * 0.01, abs=2e-3)
     assert end.u[3] > 0.5 * 2.0 * 5.0 / 7.0
+
+
+def test_a_start_that_violates_contacts_is_warned_of(parts):
+    """By name and depth; what closes would jump by that. Not what nothing moves, and not within the constraint tolerance."""
+    system, matter, body, pin = parts
+    for axis, height, name in zip(np.eye(3), (0.7, 1e-6, -1.0), ("deep", "rounding", "open"), strict=True):
+        mb.contact.PointPlane(matter.ground, axis, height, body, (0, 0, 0), name=name)
+    mb.contact.HardStopLower(pin, 0, 0.3, name="stop")
+    state = system.realize_topology()
+    for method in (mb.integrator.RungeKuttaMerson(system), mb.integrator.TimeStepping(system)):
+        pin.lock(state)
+        with pytest.warns(UserWarning, match=r"violated where the run begins: 'deep' by 0\.7\. They"):
+            mb.TimeStepper(system, method).initialize(state)
+        pin.unlock(state)
+        with pytest.warns(UserWarning, match=r"'deep' by 0\.7, 'stop' by 0\.3\. They"):
+            mb.TimeStepper(system, method).initialize(state)

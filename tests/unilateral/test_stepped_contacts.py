@@ -102,7 +102,7 @@ def one_step(system, state):
     return stepper
 
 
-@pytest.mark.filterwarnings("ignore:surfaces start deep")
+@pytest.mark.filterwarnings("ignore:surfaces start deep", "ignore:contacts are violated")
 @pytest.mark.parametrize("surfaces", [False, True])
 def test_each_step_is_that_of_python(rng, monkeypatch, surfaces):
     compared = touching = 0

@@ -131,7 +131,7 @@ def run_one(
         integrator = carried = variational(integrator, state, Directions(system, state, sensitivities))
     integrator.held, integrator.goes_on = held, onward is not None and not onward.changed
     stepper, rows, failure = TimeStepper(system, integrator), MemoryRows(len(times)), None
-    stepper.may_be_saved = False
+    stepper.may_be_saved, stepper.warns_of_overlap = False, onward is None
     if onward is not None:
         stepper.contacts_are_handled, stepper.closed_are_handled = onward.changed, onward.contacts
     changes: list[tuple[int, dict[str, Any], Settings]] = []

@@ -130,7 +130,8 @@ class TimeStepper(Sealed):
         self._rows = Reports()
         #: Whether checkpoints may be wanted, for which parts in Python have to be looked at where the run starts.
         self.may_be_saved = True
-        #: Whether to say of surfaces that they start deep in each other; not where a run goes on that others have begun.
+        #: Whether to say of surfaces that they start deep in each other, of contacts that they are violated; not where a run
+        #: goes on that others have begun.
         self.warns_of_overlap = True
         #: Whether it has been found out what unilateral contacts do where it begins: all, or those that are closed.
         self.contacts_are_handled = self.closed_are_handled = False
@@ -188,6 +189,12 @@ class TimeStepper(Sealed):
             If its values are not finite, or give no finite accelerations.
         TypeError, TopologyError
             If it is none, of another system, or older than its last change.
+
+        Warns
+        -----
+        UserWarning
+            Surfaces start deep in each other, or open unilateral contacts are violated by more than the constraint tolerance:
+            which, and by how much.
         """
         check_state("initialize", self.system, state)
         copy = state.copy()
@@ -209,8 +216,8 @@ class TimeStepper(Sealed):
         #: Scheduled events whose time has come, and what handles them.
         self._due: tuple[float, list[Call]] | None = None
         self._starts = True
-        if self.warns_of_overlap and (deep := find_deep(copy)):
-            warnings.warn(say_deep(deep), stacklevel=callers_level())
+        if self.warns_of_overlap:
+            self._warn_of_overlap(copy)
         self._found: Found | None = None
         self._accumulation: Accumulation | None = None
         self._watch: Watch | None = None
@@ -227,6 +234,16 @@ class TimeStepper(Sealed):
             self._handle(calls)
         copy.mark_unchanged()
         self.initialized = True
+
+    def _warn_of_overlap(self, state: State) -> None:
+        """Say which surfaces start deep in each other, and which unilateral contacts are violated."""
+        if deep := find_deep(state):
+            warnings.warn(say_deep(deep), stacklevel=callers_level())
+        if self.system.get_matter_subsystem().unilateral_contacts:
+            from ..unilateral.violated import find_violated, say_violated
+
+            if violated := find_violated(state, self._integrator.constraint_tolerance):
+                warnings.warn(say_violated(violated), stacklevel=callers_level())
 
     def contact_events(self) -> Any:
         """The handler of events of unilateral contacts; None where there are none, or the integrator steps them itself."""
