@@ -4,7 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod.examples import arm_lifts, leg_jumps
+from mobod.examples import arm26_lifts, arm_lifts, leg_jumps
 
 
 def test_the_arm_rests_where_moments_balance():
@@ -19,6 +19,21 @@ def test_the_arm_rests_where_moments_balance():
     moment = sum(one.get_tendon_force(last) * one.calc_moment_arms(last)[0] for one in muscles)
     held = 9.81 * (arm_lifts.FOREARM_MASS * arm_lifts.CENTER + arm_lifts.WEIGHT * arm_lifts.HAND)
     assert_allclose(moment, held * np.sin(motion.q[-1, 0]), rtol=5e-3)
+
+
+def test_arm26_lifts_its_weight_by_the_activations_of_static_optimization():
+    """The elbow comes to where the activations were to hold it; nothing corrects it on the way."""
+    system, state = arm26_lifts.build()
+    motion = mb.simulate(system, state, arm26_lifts.TIME, accuracy=1e-5, report_interval=0.5)
+    elbow, shoulder = np.degrees(motion.q[:, 1]), motion.q[:, 0]
+    assert np.all(np.diff(elbow) > 0.0) and np.all(shoulder == 0.0)
+    assert_allclose(elbow[[0, -1]], (arm26_lifts.FIRST, arm26_lifts.LAST), atol=4.0)
+    ball = system.matter.bodies["weight"]
+    heights = []
+    for one in (motion.states[0], motion.states[-1]):
+        system.realize(one, mb.Stage.POSITION)
+        heights.append(float(ball.get_body_origin_location(one)[1]))
+    assert heights[1] - heights[0] > 0.3
 
 
 def test_the_jump_is_a_throw():
