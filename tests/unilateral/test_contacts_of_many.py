@@ -5,6 +5,7 @@ import pytest
 
 import mobod as mb
 from mobod.ensemble.lane_runs import LaneRuns
+from mobod.unilateral import contact_events
 from mobod.unilateral.contact_events import ContactEvents
 
 #: At which the double pendulum of `build` is stopped, struck, or held by a rope now and then.
@@ -86,6 +87,21 @@ def test_gaps_in_the_loop_give_the_bits_of_gaps_in_python(kind, monkeypatch, rng
     slow = mb.simulate(system, state, 3.0, **settings)
     assert np.array_equal(fast.q, slow.q) and np.array_equal(fast.u, slow.u)
     assert fast.statistics["steps_taken"] == slow.statistics["steps_taken"]
+
+
+def test_few_of_the_sets_of_closed_contacts_are_remembered(monkeypatch):
+    """A heap of many would have others all the time, without end."""
+    monkeypatch.setattr(contact_events, "_MOST_SETS", 2)
+    system, state = build("upper stop, bouncing")
+    events, contacts, known = ContactEvents(system, 1e-3), system.matter.unilateral_contacts, []
+    for which in ((), (0,), (1,), (), (1,)):
+        one = state.copy()
+        for k in which:
+            contacts[k].enable(one, impulse=False)
+        system.realize(one)
+        known.append([(watched.name, watched.what) for watched in events.watched(one)])
+        assert len(events._watched) <= 2
+    assert known[3:] == [known[0], known[2]] and known[1] != known[0] != known[2]
 
 
 def _noting(realize, states):

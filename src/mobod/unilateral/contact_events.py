@@ -64,6 +64,8 @@ _HELD = 1e-7
 _AHEAD, _REDUNDANT = 1e-4, 1e-10
 #: So many events for each contact, and two more, within that part of the time scale have no end.
 _MOST_EVENTS, _SHORT = 50, 0.1
+#: So many sets of what contacts do are remembered, with their witnesses.
+_MOST_SETS = 1000
 
 
 #: Of all constraints, which are enabled, and along which rows contacts slide.
@@ -128,6 +130,8 @@ class ContactEvents(EventHandler):
                 asks = _is_redundant(state) and not self.can_be_in_lanes(state)
         found = self._watched.get(key := (modes.tobytes(), asks))
         if found is None:
+            if len(self._watched) == _MOST_SETS:
+                self._watched.clear()
             found = self._watched[key] = []
             for k, mode in enumerate(modes.tolist()):
                 own = k, mode, asks and mode > 0
