@@ -71,7 +71,7 @@ class ArrayDynamics(abc.ABC):
                 f"{system.name!r} has coordinates that belong to no mobilizer, or particles; these have no wrapper"
             )
         self.nq, self.nu = tree.nq, tree.nu
-        self._turns = bool(has_rates(self._state))
+        self._turns, self._has_lines = bool(has_rates(self._state)), bool(lines(self._state))
         #: Of each thread its own ensembles: JAX calls from any of its threads, and from several at once.
         self._of_thread = threading.local()
 
@@ -93,9 +93,11 @@ class ArrayDynamics(abc.ABC):
         """Derivatives of a *value* ``(n, k)`` by q as it is stored from those by displacements ``(n, k, nu)``."""
         if not self._turns:
             return by_displacements
-        turns = np.moveaxis(self._turned(q), 2, 0)
-        by_turns = [along(lambda h, T=T: value(q + h * T), _TURN)[..., None] for T in turns]  # type: ignore[misc]
-        found: Array = np.concatenate([by_displacements, *by_turns], axis=2) @ self.back(q)
+        if self._has_lines:
+            turns = np.moveaxis(self._turned(q), 2, 0)
+            by_turns = [along(lambda h, T=T: value(q + h * T), _TURN)[..., None] for T in turns]  # type: ignore[misc]
+            by_displacements = np.concatenate([by_displacements, *by_turns], axis=2)
+        found: Array = by_displacements @ self.back(q)
         return found
 
     def second(self, q: Array, u: Array, third: Array, weights: Array | None = None) -> Array:
@@ -145,7 +147,7 @@ class ArrayDynamics(abc.ABC):
     def quaternions(self) -> list[tuple[int, int, Array]]:
         """Of each quaternion its first q and u, and 4 N^T where it is a unit; none where some q are neither those nor as u."""
         tree = self._state.tree
-        if lines(self._state) or not np.isin(tree.fields["rates"], (q_rates.SAME, q_rates.QUATERNION)).all():
+        if self._has_lines or not np.isin(tree.fields["rates"], (q_rates.SAME, q_rates.QUATERNION)).all():
             return []
         at = [(int(tree.first_q[b]), int(tree.first_u[b])) for b in tree.quaternions]
         q = np.zeros((4, self.nq))
@@ -208,7 +210,8 @@ class ArrayDynamics(abc.ABC):
 
     def displacements_and_turns(self, q: Array) -> Array:
         """[N T] of each state ``(n, nq, nu + m)``: how q changes with displacements, then with turns of lines."""
-        return np.concatenate([self.matrices_n(q), self._turned(q)], axis=2)
+        N = self.matrices_n(q)
+        return np.concatenate([N, self._turned(q)], axis=2) if self._has_lines else N
 
     def back(self, q: Array) -> Array:
         """[N T]^+ of each state ``(n, nu + m, nq)``: displacements and turns of lines by q as it is stored.
@@ -220,8 +223,11 @@ class ArrayDynamics(abc.ABC):
             return W
         transposed: Any = np.swapaxes(W, 1, 2)
         square = transposed @ W
-        square[np.linalg.det(square) == 0.0] = np.nan  # NumPy would refuse all states for one
-        return np.linalg.solve(square, transposed)
+        try:
+            return np.linalg.solve(square, transposed)
+        except np.linalg.LinAlgError:  # of all states for one
+            square[~(np.abs(np.linalg.det(square)) > 0.0)] = np.nan
+            return np.linalg.solve(square, transposed)
 
     def _turned(self, q: Array) -> Array:
         """T of each state ``(n, nq, m)``."""
