@@ -177,7 +177,7 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> A
     for _ in range(STEPS):
         for i in range(count):
             if touched(own, i):
-                evaluate(own, i, max(TOLERANCE, min(1e-4 * last * last, 1e-5)))
+                evaluate(own, i, max(TOLERANCE, min(1e-2 * last * last, 1e-5)))
         worst, merit = 0.0, 0.0
         for i in range(count):
             if touched(own, i):
