@@ -76,6 +76,16 @@ def test_what_touches_is_pressed_or_lifts(rng):
     assert pressed > 15 and lifted > 1
 
 
+def test_friction_that_just_holds_holds():
+    """Wedged at rest by forces at the edge of a cone: what the solver leaves of slip, 1e-10, is none, and has no direction."""
+    rng = np.random.default_rng([10425191, 3981694887])
+    for _ in range(29):
+        system, state = chain(rng, int(rng.integers(1, 4)), 5.0)
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+    stepper.initialize(state)
+    assert np.abs(stepper.state.u).max() < 1e-10 and np.abs(stepper.state.u_dot).max() < 1e-6
+
+
 def test_many_contacts_of_chains_run_by_events(rng):
     """No contact opens and closes without end, and none is passed through."""
     done = 0

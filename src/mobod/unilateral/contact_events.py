@@ -55,8 +55,9 @@ _WIDTH = 4e-11
 #: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip. So is
 #: what slip that comes to zero may have overrun that by where its event is found, and what errors of speeds leave unknown.
 _CREEP = 1e-4
-#: What begins to slip by no more than so many residuals sticks: its friction may be at the limit all the same.
-_UNSURE = 10.0
+#: What begins to slip by no more than so many residuals, or that part of the largest acceleration, sticks: its friction may be
+#: at the limit all the same, and the direction of so little slip is rounding.
+_UNSURE, _NO_SLIP = 10.0, 1e-9
 #: Accelerations are kept where what is left of them is no more than that part of those without contact.
 _HELD = 1e-7
 #: How far ahead, in parts of coordinates' weights, it is seen whether what is redundant stays so; and the least part of the
@@ -398,20 +399,20 @@ class ContactEvents(EventHandler):
         slips_little = speeds > np.maximum(np.maximum(no_rate, overrun), _CREEP * rows.capture_speed)
         slipping, failed = slips_little & (speeds > unknown), np.ones(len(contacts), bool)
         while failed.any():  # what is so slow that it may stick, but does not, slips as it does
-            problem, coefficients, gamma, after = self._solve(state, contacts, rows, slips, slipping, no_rate, problem)
+            problem, coefficients, gamma, after, unsure = self._solve(state, contacts, rows, slips, slipping, no_rate, problem)
             pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
             sizes = np.abs(after).tolist()
             slides = [sum(sizes[first + 1 : end]) for first, end in pairwise(starts)]
-            failed = slips_little & ~slipping & (pressed > least) & (np.array(slides) > _UNSURE * problem.residual)
+            failed = slips_little & ~slipping & (pressed > least) & (np.array(slides) > unsure)
             slipping = slipping | failed
         holds = np.ones(len(problem.J), bool)
         for (first, end), press, slide in zip(pairwise(starts), pressed > least, slides, strict=True):
-            holds[first], holds[first + 1 : end] = press, press and slide <= _UNSURE * problem.residual
+            holds[first], holds[first + 1 : end] = press, press and slide <= unsure
         ahead = self._leave_singular(state, contacts, problem, gamma, holds)
         if ahead is not None:
             there = constraints_of(ahead, contacts)
-            problem, coefficients, gamma, after = self._solve(ahead, contacts, there, slips, slipping, no_rate, problem)
+            problem, coefficients, gamma, after, unsure = self._solve(ahead, contacts, there, slips, slipping, no_rate, problem)
             pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
         self._spaces.append(problem.space)
@@ -426,7 +427,7 @@ class ContactEvents(EventHandler):
             speed = float(np.hypot(*slip))
             if slipping[k] and speed < 0.5 * speeds[k]:
                 raise ModelError(paradox([one], coefficients[k : k + 1], state))
-            if not slipping[k] and speed <= _UNSURE * problem.residual:
+            if not slipping[k] and speed <= unsure:
                 enabled[one.rows_of().index] = 1
             else:
                 enabled[one.normal.index], along[one.normal.index] = 1, one.rows_of().index
@@ -466,10 +467,11 @@ class ContactEvents(EventHandler):
         slipping: Any,
         no_rate: float,
         before: Problem,
-    ) -> tuple[Problem, list[float], Array, Array]:
+    ) -> tuple[Problem, list[float], Array, Array, float]:
         """The problem of a short time in which those *slipping* go on; coefficients, impulses, and velocities after it.
 
-        It takes the arrays of the one *before*, and if that was where the state is its rows of bilateral constraints.
+        The last number is up to which these are no slip. It takes the arrays of the one *before*, and if that was where the
+        state is its rows of bilateral constraints.
         """
         nu, speeds = state.tree.nu, np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
         coefficients = [
@@ -492,7 +494,7 @@ class ContactEvents(EventHandler):
         dt = 1.0 if not slipping.any() else 1e-4 * float(speeds[slipping].min()) / max(largest, 1e-300)
         gamma = np.zeros(len(v))
         after = problem.solve(v + dt * a, gamma)
-        return problem, coefficients, gamma, after
+        return problem, coefficients, gamma, after, max(_UNSURE * problem.residual, _NO_SLIP * dt * largest)
 
     def _refuse_paradox(
         self, state: State, contacts: list[UnilateralContact], problem: Problem, slips: Any, slipping: Any, coefficients: Any
