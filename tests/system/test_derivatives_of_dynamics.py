@@ -235,6 +235,32 @@ def test_forces_of_time_and_of_a_z_of_their_own(crowded, make, close, derivative
     assert plan.by_rest < 0 and (plan.nodes[:, 0] == REST).sum() == (len(of) if is_crowded else 0)
 
 
+@pytest.mark.parametrize(("parts", "alone"), [("tyre", 0), ("law tyre", 1), ("tyre tyre", 2)])
+def test_two_z_of_a_tyre_go_with_its_wheels_pose(parts, alone, make, close, derivative):
+    """Where nothing else of that wheel has a z or depends on time: else they go by themselves."""
+
+    def pull(t, X, V, q, u, p):
+        return (((t * t, 0.1 * t, V[0][0][1]), (t * t * t, 0.0, -t)),), ()
+
+    model = make.tree(0)
+    F, wheel = mb.force, mb.mobilizer.Free(model.matter.ground, make.body())
+    for part in parts.split():
+        if part == "tyre":
+            F.BrushTyre(
+                model.forces, wheel, 3.0, 20.0, 0.3, longitudinal_stiffness=6.0, cornering_stiffness=4.0, half_length=1.0
+            )
+        else:
+            F.Custom(model.forces, compiled=F.CompiledFunctions(pull, bodies=[wheel]))
+    state = model.made().state
+    wheel.set_q_to_fit_translation(state, (0.1, 0.0, 2.7))
+    state.u, state.time = [0.1, 0.5, 0.2, 1.3, 0.2, 0.1], 0.7
+    state.z = [0.1, -0.2, 0.15, 0.1][: len(state.z)]
+    model.system.realize(state)
+    assert assert_forward(state, close, derivative).z.any(axis=0).all()
+    nodes = whole_for(model.system, state).parts.plan.nodes
+    assert (nodes[:, 0] == REST).sum() == alone
+
+
 def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
     """A user's kind with a routine of its own may push its bodies otherwise than the kind that it is made from."""
     kind = mb.force.LinearBushing

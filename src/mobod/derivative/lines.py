@@ -394,8 +394,12 @@ def add_wrench(W: Any, b: int, first: int, n: Any, f: Any) -> None:
 def clear_wrenches(W: Any, b: int, damped: bool) -> None:
     """No wrench on a body."""
     o = zero(load(W, b, 0))
-    for i in range(12 if damped else 6):
-        store(W, b, i, o)
+    none = o, o, o
+    store3(W, b, 0, none)
+    store3(W, b, 3, none)
+    if damped:
+        store3(W, b, 6, none)
+        store3(W, b, 9, none)
 
 
 @generic

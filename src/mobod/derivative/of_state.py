@@ -176,7 +176,7 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: 
 
 @generic
 def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u: Any, by_z: Any, by_time: Any) -> None:
-    """The solution of `_solve`, put where it belongs; those by z and time, with *m* equations."""
+    """The solution of `_solve`, put where it belongs, with *m* equations; *by_z* is zero as it is given."""
     D, start = matrix(item(whole, SOLVING + 2)), blocks(item(whole, RIGID + 4)).shape[1] * 8
     E, Q = matrix(item(whole, SOLVING + 4)), matrix(item(whole, SOLVING + 10))
     last = T.shape[1] - 1
@@ -186,6 +186,11 @@ def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u
         for j in range(n):
             by_u[i, j] = D[n + i, j]
     for j in range(last + 1):
+        moves = j == last or m > 0 or K.shape[0] > 0
+        for k in range(n):
+            moves = moves or T[k, j] != 0.0
+        if not moves:  # no force reads it, as that of energy that is dissipated
+            continue
         for i in range(n):
             D[0, i] = 0.0
         for k in range(n):

@@ -62,7 +62,7 @@ class Plan:
     calls : (n, 6) array
         What is called: kind, address for Duals, and the element and the one after the last, or the body, or the constraint and
         the first block of its errors as a body moves; the z by which it is differentiated there, -1 for none, of those by
-        themselves how many; and 1 if by time.
+        themselves how many; and 1 if by time, SECOND_Z if by the next z.
     pushed : (n, 4) array
         Kind, body, and the block of derivatives, -1 where there is none; and BOTH or ONE where its wrench is kept: forces are
         between it and what moves, see `couplings`.
@@ -190,7 +190,7 @@ class _Graph:
         self.closed: list[tuple[int, int]] = []
         #: Calls of what acts between two bodies alone.
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
-        #: Of calls that depend on a z or on time: this z, -1 for none, and 1 for time. It is taken with the call's first node.
+        #: Of calls that depend on z or on time: the z, -1 for none, and 1 for time, or SECOND_Z. With the call's first node.
         self.rest: dict[Call, tuple[int, int]] = {}
         #: Of elements whose z go by themselves how many they have, and 1 for time.
         self.alone: dict[int, tuple[Call, tuple[int, int]]] = {}
@@ -350,8 +350,8 @@ class _Making:
         self._searches = False
         #: Forces along paths by the bodies and mobilizers that these name, and 1 where the path is between the bodies.
         self._along: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int]] = {}
-        #: Bodies and mobilizers whose nodes have a call with a z.
-        self._with_z: set[tuple[int, int]] = set()
+        #: Of slots of tangents by z and time, with a node's kind and body: the element whose z is there, -1 for time.
+        self._slots: dict[tuple[int, int, int], int] = {}
         self._thermostat = -1
         self._lines = LineTables(fields, self._graph.common)
         self._bushings: list[tuple[int, int]] = []
@@ -509,7 +509,8 @@ class _Making:
                 self._graph.add(call, *reach, fast)
             self._damped = self._damped or fast
             if is_local:
-                self._graph.rest[call] = force.first_z if force.reads_z else -1, int(force.reads_time)
+                last = local.SECOND_Z if force.reads_z and force.num_z == 2 else int(force.reads_time)
+                self._graph.rest[call] = force.first_z if force.reads_z else -1, last
         if has_rest and not is_local:
             if reaches and all(force.num_z <= local.MOST_Z for force in run):
                 for force in run:
@@ -519,15 +520,17 @@ class _Making:
                 self._routines[r], self._has_rest = -address, True
 
     def _takes_z(self, run: Sequence[Any], reaches: Sequence[Any]) -> bool:
-        """True if local calls can differentiate elements by z and time: of each node, one call has a z, and one alone."""
-        taken = set(self._with_z)
+        """True if local calls can differentiate elements by z and time: of each node, one call has a z, or two without time."""
+        slots = dict(self._slots)
         for force, (bodies, mobilizers) in zip(run, reaches, strict=True):
-            if force.reads_z:
-                mine = {(BODY, b) for b in bodies if b > 0} | {(MOBILIZER, b) for b in mobilizers}
-                if force.num_z != 1 or taken & mine:
+            own = force.num_z if force.reads_z else 0
+            if own > 2 or (force.reads_z and own == 0):
+                return False
+            holders = [(local.Z, force.element), (local.TIME, force.element)][:own] + [(local.TIME, -1)] * force.reads_time
+            for part in [(BODY, b) for b in bodies if b > 0] + [(MOBILIZER, b) for b in mobilizers]:
+                if any(slots.setdefault((slot, *part), holder) != holder for slot, holder in holders):
                     return False
-                taken |= mine
-        self._with_z = taken
+        self._slots = slots
         return True
 
     def _takes_bushing(self, force: Any) -> bool:
