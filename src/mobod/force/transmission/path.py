@@ -20,7 +20,7 @@ import numpy as np
 from ...algebra import mat33, vec3
 from ...algebra.arrays import Array
 from ...algebra.beside import add_scaled_row, address_of
-from ...algebra.masks import both, pick3
+from ...algebra.masks import both, in_any, pick3
 from ...algebra.memory import add_spatial, load3, load9, load_spatial, store3
 from ...algebra.record import attach, call_routine
 from ...algebra.scalar import bare, load, load_lane, store, store_lane, where, zero
@@ -141,21 +141,44 @@ def along_of(model: Any, f: int) -> int:
 
 
 @generic
+def _acts(model: Any, f: int, stop: int, there: Any) -> bool:
+    """False where nothing pulls at a stop: at a still point, and where a path, of no lane, touches its one surface."""
+    i = model.function_first_integer[f]
+    n, m = model.function_integers[i], model.function_integers[i + 1]
+    # a stop left out between two of one body would join these, and a lane's sums depend on its neighbours
+    return is_pulled(model, f, stop) if stop < n or m != 1 else in_any(bare(there) > 0.0)
+
+
+@generic
+def _rate_of(model: Any, b: int, moment: Any, pull: Any) -> Any:
+    """The power of a moment and a force on a body."""
+    w, v = load_spatial(model.V_GB, b)
+    return vec3.dot(pull, v) + vec3.dot(moment, w)
+
+
+@generic
 def speed(model: Any, i: int, x: int) -> Any:
     """The rate of the length, of which `length` has left the stops."""
     f = model.force_integers[i]
-    total = zero(load(model.time, 0, 0))
-    column = along_of(model, f)
+    total, column = zero(load(model.time, 0, 0)), along_of(model, f)
+    around, along, last = (total, total, total), (total, total, total), -1
     for stop in range(number_of_stops(model, f)):
-        if is_pulled(model, f, stop):
-            b, along = body_of(model, f, stop), get3(model, row(stop) + column)
-            w, v = load_spatial(model.V_GB, b)
+        if _acts(model, f, stop, load(model.function_value, row(stop) + THERE, 0)):
+            b, own_along = body_of(model, f, stop), get3(model, row(stop) + column)
             s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
-            total = total - (vec3.dot(along, v) + vec3.dot(vec3.cross(s, along), w))
+            own_around = vec3.cross(s, own_along)
+            if b == last:  # stops of one body that follow each other are taken together
+                around, along = vec3.add(around, own_around), vec3.add(along, own_along)
+            else:
+                if last >= 0:
+                    total = total - _rate_of(model, last, around, along)
+                around, along, last = own_around, own_along, b
             if moves(model, f, stop):
                 g, e = pull_in_frame(model, f, stop, column)
                 first, second = _moved(model, f, e, g[0]), _moved(model, f, e + OF_MOVE, g[1])
                 total = total - (first + second + _moved(model, f, e + 2 * OF_MOVE, g[2]))
+    if last >= 0:
+        total = total - _rate_of(model, last, around, along)
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         total = total + slope * one_coordinate.rate_of(model, b, which)
@@ -183,13 +206,19 @@ def _moving_pull(model: Any, f: int, stop: int) -> Any:
 @generic
 def apply(model: Any, i: int, x: int, force: Any) -> None:
     """A force that lengthens the path, of which `length` has left the stops."""
-    f = model.force_integers[i]
+    f, o = model.force_integers[i], zero(load(model.time, 0, 0))
+    moment, pull, last = (o, o, o), (o, o, o), -1
     for stop in range(number_of_stops(model, f)):
-        if is_pulled(model, f, stop):
-            b = body_of(model, f, stop)
-            push = vec3.scale(-force, get3(model, row(stop) + PULL))
+        if _acts(model, f, stop, load(model.function_value, row(stop) + THERE, 0)):
+            b, own_pull = body_of(model, f, stop), get3(model, row(stop) + PULL)
             s = vec3.sub(get3(model, row(stop) + PLACE), load3(model.p_GB, b, 0))
-            add_spatial(model.body_forces, b, vec3.cross(s, push), push)
+            own_moment = vec3.cross(s, own_pull)
+            if b == last:
+                moment, pull = vec3.add(moment, own_moment), vec3.add(pull, own_pull)
+            else:
+                if last >= 0:
+                    add_spatial(model.body_forces, last, vec3.scale(-force, moment), vec3.scale(-force, pull))
+                moment, pull, last = own_moment, own_pull, b
         if moves(model, f, stop):
             g, e, of_each = _moving_pull(model, f, stop)
             for k in range(3):
@@ -197,6 +226,8 @@ def apply(model: Any, i: int, x: int, force: Any) -> None:
                 slope = jet_of(model, f, e + OF_MOVE * k)[1]
                 where_to = model.function_integers[c], model.function_integers[c + 1]
                 one_coordinate.push_on(model, where_to[0], where_to[1], -force * g[k] * slope)
+    if last >= 0:
+        add_spatial(model.body_forces, last, vec3.scale(-force, moment), vec3.scale(-force, pull))
     for k in range(number_of_coordinates(model, f)):
         b, which, slope = coordinate_of(model, f, k)
         one_coordinate.push_on(model, b, which, force * slope)
@@ -212,20 +243,6 @@ def number_of_pulls(model: Any, i: int) -> int:
 @generic
 def _three(rows: Any, at: int, lane: int) -> Any:
     return load_lane(rows, at, 0, lane), load_lane(rows, at + 1, 0, lane), load_lane(rows, at + 2, 0, lane)
-
-
-@generic
-def _acts(model: Any, f: int, stop: int, rows: Any, lane: int) -> bool:
-    """False where nothing pulls at a stop: at a still point, and where a path touches no surface."""
-    is_point = stop < model.function_integers[model.function_first_integer[f]]
-    return is_pulled(model, f, stop) if is_point else load_lane(rows, row(stop) + THERE, 0, lane) > 0.0
-
-
-@generic
-def _rate_of(model: Any, b: int, moment: Any, pull: Any) -> Any:
-    """The power of a moment and a force on a body."""
-    w, v = load_spatial(model.V_GB, b)
-    return vec3.dot(pull, v) + vec3.dot(moment, w)
 
 
 @generic
@@ -253,7 +270,7 @@ def list_pulls(model: Any, i: int, rows: Any, lane: int, pulls: Any, end: int) -
     total, column = zero(load(model.time, 0, 0)), along_of(model, f)
     moment, pull, last = (total, total, total), (total, total, total), -1
     for stop in range(number_of_stops(model, f)):
-        if _acts(model, f, stop, rows, lane):
+        if _acts(model, f, stop, load_lane(rows, row(stop) + THERE, 0, lane)):
             b, own_pull = body_of(model, f, stop), _three(rows, row(stop) + PULL, lane)
             s = vec3.sub(_three(rows, row(stop) + PLACE, lane), load3(model.p_GB, b, 0))
             own_moment = vec3.cross(s, own_pull)
