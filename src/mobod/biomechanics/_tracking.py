@@ -33,7 +33,7 @@ from ..value.stage import Stage
 from ._dual_newton import solve
 from ._path_sweep import paths_over
 from ._reaching import ROWS, reach
-from .activations import _strengths
+from .activations import strengths_of
 from .induced import responses
 from .motion import Motion, natural_spline, rows_of, smoothed
 from .states import couple
@@ -288,7 +288,7 @@ class Tracker:
         A = responses(self.model, bare, columns).T
         J, bias = self.rows.linear(bare)
         if self.exact:
-            strengths = _strengths(self.muscles, lengths, speeds, True, self.as_opensim)[0][0] if self.n else np.zeros(0)
+            strengths = strengths_of(self.muscles, lengths, speeds, True, self.as_opensim)[0][0] if self.n else np.zeros(0)
         else:
             strengths = np.array([one.get_default_max_isometric_force() for one in self.muscles.values()])
         return J @ A, J @ b + bias, np.concatenate([np.maximum(strengths, 1e-6), self.optimal])

@@ -16,7 +16,7 @@ from typing import Any, Literal
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..errors import ConvergenceError, ModelError
+from ..errors import ConvergenceError
 from ..importer.external_loads import Applied
 from ..importer.formats import as_model
 from ..importer.model import Model
@@ -25,17 +25,11 @@ from ..muscle import Millard2012Equilibrium, Muscle
 from ..simulation.trajectory import Trajectory
 from ..state.state import State
 from ..value import checks
-from ..value.stage import Stage
+from ._balance import Balance
 from ._dual_newton import solve
-from ._path_sweep import paths_over
-from .dynamics import Loads, dynamics_of
+from .dynamics import Loads
 from .motion import DEGREE
-from .states import acting_muscles, held_speeds, own_state
 
-#: What of a coordinate's force may be missing, by the largest that it takes.
-_MISSING = 1e-7
-#: Singular values of the constraints' rows that count as zero, by the largest.
-_RANK = 1e-9
 #: Rounds until tendons are as long as their forces make them, and which change of activations ends them.
 _ROUNDS, _SETTLED = 100, 1e-6
 
@@ -176,68 +170,35 @@ def static_optimization(
     >>> found.activations.labels[0], bool((found.activations["soleus_r"] <= 1.0).all())
     ('bifemlh_r', True)
     """
-    model = as_model(model)
-    begin, known = own_state(model, state), acting_muscles(model, None)
-    muscles = {name: one for name, one in known.items() if not one.is_disabled(begin)}
-    if not muscles:
-        raise ModelError(f"{model.name!r} has no muscle that acts: all of them are switched off")
-    p = checks.finite("exponent", exponent)
+    model, p = as_model(model), checks.finite("exponent", exponent)
     if not p > 1.0:
         raise ValueError(f"exponent has to be above 1, got {p:g}")
-    taken = dynamics_of(
-        model, motion, external_loads, applied=applied, cutoff=cutoff, load_cutoff=load_cutoff, filter=filter, degree=degree,
-        start=start, end=end, state=state, progress=progress, by_speeds=as_opensim,
+    own = Balance.of(
+        model, motion, external_loads, reserve, weights, bounds, state, applied=applied, cutoff=cutoff, load_cutoff=load_cutoff,
+        filter=filter, degree=degree, start=start, end=end, progress=progress, by_speeds=as_opensim,
     )  # fmt: skip
-    tau = np.stack([taken.forces[label] for label in taken.forces.labels], axis=1)
-    for one in muscles.values():
-        one.disable(begin)
-    model.system.realize(begin, Stage.INSTANCE)
-    lengths, speeds, arms = paths_over(model.system, begin, list(muscles.values()), taken.time, taken.q, taken.u)
-    free = _free_speeds(model, begin, taken.time, taken.q)
-    others = _actuators(model, begin)
-    held = _reserves(model, reserve)
-    names, low, high = [*muscles, *others], *_bounds(model, muscles)
-    for name in others:
-        bound = model.data.get("control ranges", {}).get(name, (-np.inf, np.inf))
-        low, high = [*low, bound[0]], [*high, bound[1]]
-    w, bound_low, bound_high = _settings(names, [*known, *others], weights, bounds, low, high)
-    n = len(names)
-    optimal = np.array([float(getattr(one, "optimal_force", 1.0)) for one in others.values()])
-    pushes = [_columns_of(model, begin, others, taken) * optimal[:, None]]
-    pushes += [_column(len(tau), tau.shape[1], *one) for one in held.values()]
-    w, lows, highs = (
-        np.concatenate([own, np.full(len(held), value)])
-        for own, value in ((w, 1.0), (bound_low, -np.inf), (bound_high, np.inf))
-    )
+    time, muscles, n = own.taken.time, own.muscles, len(own.names)
 
     def found_with(given: Array | None) -> tuple[Array, Array, Array]:
         """Activations, forces of each at 1, and passive forces, with tendons that are so much longer than slack ones."""
-        stretch = np.zeros_like(lengths) if given is None else given
-        rate = np.gradient(stretch, taken.time, axis=0) if len(taken.time) > 1 else np.zeros_like(stretch)
-        strengths, passive = _strengths(muscles, lengths - stretch, speeds - rate, muscle_physiology, as_opensim)
-        wanted = tau - np.einsum("tj,tju->tu", passive, arms) if passive_force else tau
-        R = np.concatenate([arms * strengths[:, :, None], *pushes], axis=1)
-        rows = np.matmul(R, free).transpose(0, 2, 1)
-        a, missing = solve(rows, np.matmul(wanted[:, None], free)[:, 0], lows, highs, w, p)
-        _check(model, taken.time, wanted, R, a, free, missing)
+        stretch = np.zeros_like(own.lengths) if given is None else given
+        rate = np.gradient(stretch, time, axis=0) if len(time) > 1 else np.zeros_like(stretch)
+        strengths, passive = strengths_of(muscles, own.lengths - stretch, own.speeds - rate, muscle_physiology, as_opensim)
+        wanted = own.tau - np.einsum("tj,tju->tu", passive, own.arms) if passive_force else own.tau
+        rows = own.along(own.columns(strengths)).transpose(0, 2, 1)
+        a, missing = solve(rows, own.along(wanted[:, None])[:, 0], own.low, own.high, own.weights, p)
+        own.check("static optimization", wanted, missing)
         return a, strengths, passive * passive_force
 
     a, strengths = _settled(muscles, found_with) if tendon_compliance else found_with(None)[:2]
-    reserves = a[:, n:] * np.array([strength for _, strength in held.values()])
-    cost = (w * np.abs(a) ** p).sum(axis=1)
-    each = {name: arms[:, j] for j, name in enumerate(muscles)}
-    forces = np.hstack([strengths, np.broadcast_to(optimal, (len(tau), len(optimal)))])
-    return StaticOptimization(taken.time, names, a[:, :n], a[:, :n] * forces, [*held], reserves, cost, each)
+    reserves = a[:, n:] * np.array([strength for _, strength in own.held.values()])
+    cost = (own.weights * np.abs(a) ** p).sum(axis=1)
+    each = {name: own.arms[:, j] for j, name in enumerate(muscles)}
+    forces = np.hstack([strengths, np.broadcast_to(own.optimal, (len(time), len(own.optimal)))])
+    return StaticOptimization(time, own.names, a[:, :n], a[:, :n] * forces, [*own.held], reserves, cost, each)
 
 
-def _column(nt: int, nu: int, place: int, optimal: float) -> Array:
-    """The mobility forces of an actuator of a coordinate at a control of 1: (nt, 1, nu)."""
-    column = np.zeros((nt, 1, nu))
-    column[:, 0, place] = optimal
-    return column
-
-
-def _strengths(
+def strengths_of(
     muscles: Mapping[str, Muscle], lengths: Array, speeds: Array, muscle_physiology: bool, as_opensim: bool
 ) -> tuple[Array, Array]:
     """Active forces at full activation, and passive ones, (nt, n)."""
@@ -303,108 +264,3 @@ def _stretches(one: Muscle) -> tuple[Array, Array]:
     strain = np.concatenate([np.linspace(0.0, 0.1, 401), [0.2]])
     force = strength * one.tendon_force_length(1.0 + strain)
     return force, slack * strain
-
-
-def _bounds(model: Model, muscles: Mapping[str, Muscle]) -> tuple[list[float], list[float]]:
-    ranges = model.data.get("control ranges", {})
-    found = [ranges.get(name, (one.get_default_minimum_activation(), 1.0)) for name, one in muscles.items()]
-    return [low for low, _ in found], [high for _, high in found]
-
-
-def _actuators(model: Model, state: State) -> dict[str, Any]:
-    """The model's actuators that are driven by a control: of coordinates, points, torques, paths."""
-    found = {name: one for name, one in model.actuators.items() if hasattr(one, "set_effort") and not one.is_disabled(state)}
-    for name, one in found.items():
-        if checks.finite(f"the optimal force of {name!r}", float(getattr(one, "optimal_force", 1.0))) == 0.0:
-            raise ModelError(f"the optimal force of {name!r} is 0: no control makes it act; give another, or disable it")
-    return found
-
-
-def _columns_of(model: Model, begin: State, others: Mapping[str, Any], taken: Any) -> Array:
-    """Mobility forces of actuators at a force of 1: (nt, n, nu)."""
-    state, found = begin.copy(), np.zeros((len(taken.time), len(others), len(begin.u)))
-    posed = {}
-    for j, one in enumerate(others.values()):
-        if type(one).__name__ == "CoordinateActuator":
-            b, which = one.default_integers[:2]
-            found[:, j, state.tree.first_u[b] + which] = 1.0
-        else:
-            posed[j] = one
-            one.set_effort(state, 1.0)
-    for i, t in enumerate(taken.time.tolist() if posed else ()):
-        state.time, state.q, state.u = t, taken.q[i], taken.u[i]
-        model.system.realize(state, Stage.DYNAMICS)
-        for j, one in posed.items():
-            bodies, _, mobilities = one.calc_force_contribution(state)
-            found[i, j] = mobilities + model.matter.multiply_by_system_jacobian_transpose(state, bodies)
-    return found
-
-
-def _reserves(model: Model, given: float | Mapping[str, float] | None) -> dict[str, tuple[int, float]]:
-    """By the coordinate's name, the place of the speed and the optimal force."""
-    if given is None:
-        return {}
-    if not isinstance(given, Mapping):
-        given = dict.fromkeys(model.speeds, checks.positive("reserve", given))
-    checks.all_known("reserve has the coordinate", given, model.speeds)
-    return {name: (model.speeds[name], checks.positive(f"reserve of {name!r}", value)) for name, value in given.items()}
-
-
-def _settings(
-    names: list[str],
-    known: list[str],
-    weights: Mapping[str, float] | None,
-    bounds: Mapping[str, tuple[float, float]] | None,
-    low: list[float],
-    high: list[float],
-) -> tuple[Array, Array, Array]:
-    """Weights and bounds of each, with those that were given; of what is known and does not act they count for nothing."""
-    w, lows, highs = np.ones(len(names)), np.array(low, float), np.array(high, float)
-    for what, given in (("weights", weights or {}), ("bounds", bounds or {})):
-        checks.all_known(f"{what} has", given, known)
-    at = {name: place for place, name in enumerate(names)}
-    for name, value in (weights or {}).items():
-        weight = checks.positive(f"weight of {name!r}", value)
-        if name in at:
-            w[at[name]] = weight
-    for name, (least, most) in (bounds or {}).items():
-        if not least <= most:
-            raise ValueError(f"bounds of {name!r} are two numbers in order, got {least} and {most}")
-        if name in at:
-            lows[at[name]], highs[at[name]] = least, most
-    return w, lows, highs
-
-
-def _free_speeds(model: Model, state: State, time: Array, q: Array) -> Array:
-    """Columns (nt, nu, k) of the speeds that locks, motions and constraints leave."""
-    kept = np.eye(len(state.u))[:, ~held_speeds(state)]
-    if not model.matter.constraints:
-        return np.broadcast_to(kept, (len(time), *kept.shape))
-    rows = []
-    for i, t in enumerate(time.tolist()):
-        state.time, state.q = t, q[i]
-        model.system.realize(state, Stage.VELOCITY)
-        rows.append(model.matter.calc_g(state) @ kept)
-    alike = len({one.shape for one in rows}) == 1  # then all at once
-    split = [np.linalg.svd(np.stack(rows))[1:]] if alike else [np.linalg.svd(one[None])[1:] for one in rows]
-    sizes, V = ([one for found in split for one in found[k]] for k in (0, 1))
-    ranks = [int((one > _RANK * one.max(initial=1e-300)).sum()) for one in sizes]
-    least = kept.shape[1] - max(ranks, default=0)
-    return np.stack([kept @ one[rank : rank + least].T for rank, one in zip(ranks, V, strict=True)])
-
-
-def _check(model: Model, time: Array, tau: Array, R: Array, a: Array, free: Array, missing: Array) -> None:
-    """Refuse frames that nothing within the bounds makes."""
-    scale = 1.0 + np.abs(tau).max()
-    bad = np.flatnonzero(np.abs(missing).max(axis=1, initial=0.0) > _MISSING * scale)
-    if not len(bad):
-        return
-    i = int(bad[0])
-    rest = free[i] @ missing[i]
-    place = int(np.abs(rest).argmax())
-    name = next((name for name, k in model.speeds.items() if k == place), str(place))
-    raise ConvergenceError(
-        f"static optimization: at time {time[i]:g} nothing within the bounds makes the motion: of coordinate {name!r} "
-        f"{rest[place]:.6g} of {tau[i, place]:.6g} is missing ({len(bad)} of {len(time)} times are so). Give reserve=..., "
-        "as for the coordinates that hold the model to Ground, or wider bounds"
-    )
