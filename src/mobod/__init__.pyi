@@ -33,6 +33,7 @@ from .biomechanics import (
     inverse_dynamics as inverse_dynamics,
     inverse_kinematics as inverse_kinematics,
     joint_reactions as joint_reactions,
+    muscle_redundancy as muscle_redundancy,
     reduce_residuals as reduce_residuals,
     scale as scale,
     static_optimization as static_optimization,

@@ -1,7 +1,8 @@
 """Analyses of human motion: coordinates from markers, forces from motion, models scaled to subjects.
 
-`inverse_kinematics`, `inverse_dynamics`, `scale`, `static_optimization`, `analyze_muscles`, `joint_reactions`,
-`induced_accelerations`, `computed_muscle_control` and `reduce_residuals`, one a file; tables of a motion in `motion_tables`.
+`inverse_kinematics`, `inverse_dynamics`, `scale`, `static_optimization`, `muscle_redundancy`, `analyze_muscles`,
+`joint_reactions`, `induced_accelerations`, `computed_muscle_control` and `reduce_residuals`, one a file; tables of a motion in
+`motion_tables`.
 Functions such as `replace_muscles` give new models.
 """
 
@@ -45,6 +46,7 @@ from .muscle_analysis import MuscleAnalysis as MuscleAnalysis, analyze_muscles a
 from .muscle_control import computed_muscle_control as computed_muscle_control
 from .path_polynomials import PathFit as PathFit, PathPolynomial as PathPolynomial, fit_path_polynomials as fit_path_polynomials
 from .reactions import joint_reactions as joint_reactions
+from .redundancy import MuscleRedundancy as MuscleRedundancy, muscle_redundancy as muscle_redundancy
 from .residuals import ResidualReduction as ResidualReduction, reduce_residuals as reduce_residuals
 from .scaling import Measurement as Measurement, scale as scale
 from .tasks import OrientationTask as OrientationTask, PointTask as PointTask, Task as Task

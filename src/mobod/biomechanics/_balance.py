@@ -1,4 +1,4 @@
-"""What muscles and actuators have to give together over a motion, whichever way their activations are then found.
+"""Balance: forces that muscles and actuators have to give together over a motion, however activations are then found.
 
     N^T (sum of r_i f_i + reserves) = N^T tau
 

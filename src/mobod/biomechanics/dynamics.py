@@ -241,8 +241,12 @@ def dynamics_of(
     state: State | None,
     progress: bool | Callable[[int, int], Any] | None,
     by_speeds: bool = False,
+    times_of: Callable[[Array], Array] | None = None,
 ) -> InverseDynamics:
-    """As `inverse_dynamics`; *by_speeds*, accelerations are those of splines through the speeds."""
+    """As `inverse_dynamics`; *by_speeds*, accelerations are those of splines through the speeds.
+
+    Not at the rows' times, but at those that *times_of* makes of them, by the same splines.
+    """
     model = as_model(model)
     begin = model.default_state() if state is None else state.copy()
     for one in model.forces.elements:
@@ -251,12 +255,18 @@ def dynamics_of(
     model.system.realize(begin, Stage.INSTANCE)
     time, q, notes = rows_of(model, begin, trajectory)
     among("filter", filter, ("butterworth", "opensim"))
-    motion = Motion.of_rows(model, begin, time, q, cutoff, degree, filter, by_speeds)
     slack = 1e-9
     rows = np.flatnonzero((time >= start - slack) & (time <= end + slack))
     if not len(rows):
         raise ValueError(f"the motion has no time between {start:g} and {end:g}; it goes from {time[0]:g} to {time[-1]:g}")
-    motion = Motion(time[rows], motion.q[rows], motion.u[rows], motion.u_dot[rows], motion.names, motion.speed_names)
+    if times_of is not None and len(time) < degree + 1:
+        raise ValueError(
+            f"between its rows a motion is a spline of degree {degree}: that takes {degree + 1} rows, not {len(time)}"
+        )
+    at = None if times_of is None else times_of(time[rows])
+    motion = Motion.of_rows(model, begin, time, q, cutoff, degree, filter, by_speeds, at)
+    if at is None:
+        motion = Motion(time[rows], motion.q[rows], motion.u[rows], motion.u_dot[rows], motion.names, motion.speed_names)
     loads = ForcesOver(model, forces_of(external_loads, applied), motion.time, load_cutoff)
     return _solve(model, begin, motion, loads, notes, progress)
 

@@ -46,10 +46,12 @@ class Motion:
         degree: int = DEGREE,
         filter: str = "butterworth",
         by_speeds: bool = False,
+        at: Array | None = None,
     ) -> Motion:
         """From coordinates at all times, filtered where *cutoff* is given; *state* is used, and left anywhere.
 
         Accelerations are the second derivatives of the splines; *by_speeds*, those of further splines through their first ones.
+        The motion is that at these times, unless others are given: *at*.
         """
         tree = state.tree
         q = np.array(q)
@@ -58,6 +60,7 @@ class Motion:
             turned = np.cumsum((one[1:] * one[:-1]).sum(axis=1) < 0.0) % 2 == 1
             one[1:][turned] *= -1.0
         knots, rows = smoothed(time, q, cutoff, filter)
+        time = time if at is None else at
         q, q_dot, q_dot_dot = jets(knots, rows, time, degree)
         if by_speeds:
             q_dot_dot = jets(knots, jets(knots, rows, knots, degree)[1], time, degree)[1]

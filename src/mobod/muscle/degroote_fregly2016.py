@@ -92,10 +92,8 @@ def velocity_of(fv: Any) -> Any:
 
 
 @generic
-def activation_rate(model: Any, i: int, x: int, z: int) -> Any:
-    """a'."""
-    e = _fiber.excitation(model, i, x)
-    a = load(model.z, z, 0) + zero(e)
+def approach(model: Any, x: int, a: Any, e: Any) -> Any:
+    """a' of an activation and an excitation."""
     d = number(model, x + SMOOTHING) * (e - a)
     size = where(d < 0.0, -d, d)
     shrunk = exp(-2.0 * size)
@@ -103,6 +101,13 @@ def activation_rate(model: Any, i: int, x: int, z: int) -> Any:
     g = where(d < 0.0, -g, g)
     y = 0.5 + 1.5 * a
     return ((g + 0.5) / (number(model, x + RISE) * y) + (0.5 - g) * y / number(model, x + FALL)) * (e - a)
+
+
+@generic
+def activation_rate(model: Any, i: int, x: int, z: int) -> Any:
+    """a'."""
+    e = _fiber.excitation(model, i, x)
+    return approach(model, x, load(model.z, z, 0) + zero(e), e)
 
 
 @generic
@@ -120,6 +125,17 @@ def fiber_of(model: Any, x: int, along: Any) -> tuple[Any, Any]:
     l = sqrt(where(square > least * least, square, least * least + zero(square)))
     cos = along / l
     return l, where(cos * cos > 1e-18, cos, 1e-9 + zero(cos))  # where all else divides by it
+
+
+@generic
+def missed(model: Any, x: int, a: Any, force: Any, force_rate: Any, length: Any, speed: Any) -> Any:
+    """f - (a fal fv + fpe) cos phi of a known f and f': zero where fiber and tendon balance, without fv's inverse."""
+    lopt, slack = number(model, x + FIBER), number(model, x + SLACK)
+    l, cos = fiber_of(model, x, length - slack * tendon_length(model, x, force))
+    stretching = _STEEPNESS / number(model, x + TENDON_STRAIN) * (force + _C)
+    v = (speed - slack * force_rate / stretching) * cos / (number(model, x + SPEED) * lopt)
+    n = l / lopt
+    return force - (a * active(model, x, n) * by_velocity(model, x, v) + passive(model, x, n)) * cos
 
 
 @generic

@@ -17,7 +17,6 @@ from ..state.state import State
 from ..system.system import MultibodySystem
 from ..value import checks
 from ..value.callers import callers_level
-from . import ipopt, scipy_solver
 from .functions import NodeFunction
 from .hermite_simpson import HERMITE_SIMPSON
 from .kept import is_singular_beside
@@ -27,6 +26,7 @@ from .phase import Phase
 from .radau import RADAU
 from .refinement import errors, refined
 from .solution import Solution
+from .solving import chosen_solver, shown, solve
 from .straight import balance_fibers, straight
 from .transcription import Transcription
 from .trapezoidal import TRAPEZOIDAL
@@ -173,28 +173,25 @@ def collocate(
     settings = checks.positive("tolerance", tolerance, ValueError), checks.integer("max_iterations", max_iterations, 1)
     if accuracy is not None:
         accuracy = checks.positive("accuracy", accuracy, ValueError)
-    chosen = _solver(solver)
+    chosen = chosen_solver(solver)
     program = Transcription(phases, meshes, links_of)
     _check_ends(program)
     v, multipliers = _first(program, guesses), _multipliers(program, guesses)
     done, iterations, found = 0, 0, None
-    with _shown(progress) as show:
-        while True:
-            if chosen == "ipopt":
-                found = ipopt.solve(program, v, *settings, options or {}, show, second_derivatives, multipliers)
-            else:
-                found = scipy_solver.solve(program, v, *settings, options or {}, show)
-            iterations += found.iterations
-            program.cost(found.v)
-            if not found.success:
-                raise _failed(program, found, phases, single)
-            off = [errors(part) for part in program.parts]
-            if accuracy is None or done == refinements or max(one.max() for one in off) <= accuracy:
-                break
-            meshes = [refined(mesh, one, accuracy) for mesh, one in zip(meshes, off, strict=True)]
-            before, program = program, Transcription(phases, meshes, links_of)
-            v, multipliers = _moved(before, program, found.v), None
-            done += 1
+    show = shown(progress)
+    while True:
+        found = solve(chosen, program, v, *settings, options or {}, show, second_derivatives, multipliers)
+        iterations += found.iterations
+        program.cost(found.v)
+        if not found.success:
+            raise _failed(program, found, phases, single)
+        off = [errors(part) for part in program.parts]
+        if accuracy is None or done == refinements or max(one.max() for one in off) <= accuracy:
+            break
+        meshes = [refined(mesh, one, accuracy) for mesh, one in zip(meshes, off, strict=True)]
+        before, program = program, Transcription(phases, meshes, links_of)
+        v, multipliers = _moved(before, program, found.v), None
+        done += 1
     _warn_of_errors(program, off, accuracy, done)
     facts = {
         "status": found.status,
@@ -226,15 +223,6 @@ def _phases(system: Any, state: Any, duration: Any, controls: Any, settings: dic
     return [Phase(system, state, duration, controls, **settings)], True
 
 
-def _solver(name: str | None) -> str:
-    if name is None:
-        return "ipopt" if ipopt.is_there() else "scipy"
-    checks.among("solver", name, ("ipopt", "scipy"))
-    if name == "ipopt" and not ipopt.is_there():
-        raise ImportError("IPOPT comes with CasADi: pip install 'mobod[casadi]'; or take solver='scipy'")
-    return name
-
-
 def _per_phase(what: str, given: Any, count: int, kind: Any) -> list[Any]:
     if isinstance(given, (list, tuple)):
         if len(given) != count:
@@ -258,27 +246,6 @@ def _links(links: Any, phases: Sequence[Phase]) -> list[NodeFunction | None]:
         names += [f"{one}_after" for one in ("q", "u", "z", *after.stations)]
         found.append(NodeFunction(link[0], "a link", names, *link[1:]))
     return found
-
-
-class _shown:
-    """The function called with an iteration, the cost and the violation: prints a line a second where *progress* is True."""
-
-    def __init__(self, progress: Any) -> None:
-        if progress is not None and not isinstance(progress, bool) and not callable(progress):
-            raise TypeError(f"progress is True, False or a callable of (iteration, cost, missed), not {progress!r}")
-        self._progress, self._last = progress, 0.0
-
-    def __enter__(self) -> Callable[[int, float, float], Any]:
-        return self._progress if callable(self._progress) else self._line
-
-    def _line(self, iteration: int, cost: float, missed: float) -> None:
-        now = _clock.perf_counter()
-        if self._progress is True and now - self._last > 1.0:
-            self._last = now
-            print(f"mobod: iteration {iteration}, cost {cost:.6g}, equations missed by {missed:.2g}", flush=True)
-
-    def __exit__(self, *_: object) -> None:
-        pass
 
 
 def _check_ends(program: Transcription) -> None:

@@ -13,8 +13,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from .casadi_arrays import array_callback
-from .solution import Solution
-from .transcription import Transcription
+from .solution import Program, Solution
 
 _CALM = {"print_level": 0, "sb": "yes"}
 #: From a solution of nearly the same program, which may lie on its bounds: a start that is changed by 1e-3 takes 2 iterations,
@@ -33,7 +32,7 @@ def is_there() -> bool:
 
 
 def solve(
-    program: Transcription,
+    program: Program,
     guess: Array,
     tolerance: float,
     max_iterations: int,
@@ -141,7 +140,7 @@ def _classes() -> tuple[Any, Any]:
     names = [casadi.nlpsol_out(i) for i in range(casadi.nlpsol_n_out())]
 
     class Watcher(base):  # type: ignore[misc, valid-type]
-        def __init__(self, n: int, m: int, program: Transcription, show: Any) -> None:
+        def __init__(self, n: int, m: int, program: Program, show: Any) -> None:
             sizes = {"f": 1, "x": n, "lam_x": n, "g": m, "lam_g": m}
             dense = casadi.Sparsity.dense
             base.__init__(self, [dense(sizes.get(name, 0), 1) for name in names], [dense(1, 1)], self._watch)

@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from .solution import Solution
-from .transcription import Transcription
+from .solution import Program, Solution
 
 #: Up to how many unknowns matrices are dense.
 _DENSE = 500
 
 
 def solve(
-    program: Transcription,
+    program: Program,
     guess: Array,
     tolerance: float,
     max_iterations: int,
@@ -66,7 +65,7 @@ def solve(
     return Solution(v, success, str(found.message).lower(), int(getattr(found, "nit", count)), None)
 
 
-def _dense(program: Transcription, whole: Any, free: Any) -> list[dict[str, Any]]:
+def _dense(program: Program, whole: Any, free: Any) -> list[dict[str, Any]]:
     equal = program.g_low == program.g_high
     low, high = ~equal & np.isfinite(program.g_low), ~equal & np.isfinite(program.g_high)
 
@@ -91,7 +90,7 @@ def _dense(program: Transcription, whole: Any, free: Any) -> list[dict[str, Any]
     return made
 
 
-def _sparse(program: Transcription, whole: Any, free: Any) -> Any:
+def _sparse(program: Program, whole: Any, free: Any) -> Any:
     from scipy.optimize import NonlinearConstraint
 
     def second(x: Array, multipliers: Array) -> Any:
