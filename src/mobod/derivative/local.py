@@ -1,8 +1,8 @@
 """Derivatives of what names its bodies and mobilizers: by the motion of these alone, by dual numbers.
 
 A body moves in twelve directions: six of its pose, which carry its velocity and acceleration along, six of its velocity; a
-mobilizer by its own coordinates and speeds. With the pose, or the coordinates, go time and a z of an element's own. Each moves
-alone, and what names it is called by its own routine, once for six directions. What is pushed then changes by matrices 6 by 6,
+mobilizer by its own coordinates and speeds. With the pose, or the coordinates, go time and a z of an element, or two. Each
+moves alone; what names it is called by its routine, once for six directions. What is pushed then changes by matrices 6 by 6,
 of wrenches and motions about the base's origin,
 
     dF_a = K_ab e_b + D_ab v_b        and along column j, which carries b,   e_b = S_j   v_b = a_j by q, S_j by u
