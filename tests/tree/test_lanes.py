@@ -89,6 +89,8 @@ ELSEWHERE = {
     "inverse_dynamics_derivatives.calc_derivatives",
     "inertial_regressor.calc_regressor",
     "measure_tangents.calc_measures",
+    # in those of contacts that slide, in states and ensembles
+    "sliding.leave_out_friction",
 }
 #: Fields that kernels without arrays among their arguments change; the last is of energies.
 CHANGED = ("q", "composite", "articulated", "body_forces", "work_e")

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..algebra.beside import lies_beside
-from ..algebra.masks import in_any
 from ..algebra.scalar import bare, load, lookup, num_lanes, where, zero
 from ..compiling import generic
 from ..errors import ModelError
@@ -22,7 +21,7 @@ from ..value import checks
 from .base import Univariate
 from .routines import of_one_argument
 
-#: Pieces that are compared with one by one.
+#: Pieces among which x is compared with each.
 FEW = 24
 
 
@@ -30,15 +29,10 @@ FEW = 24
 def piece_of(numbers: Any, breaks: int, pieces: int, x: Any) -> Any:
     """The piece that x, without tangents, is in: the last one that starts at or before it, else the first.
 
-    By halving, where each look-up waits for the one before; among a few, with all of which it is compared at once.
+    By halving, where each look-up waits for the one before; among a few, compared with each.
     """
     piece, left = zero(x), pieces
-    if num_lanes(x) == 1 and pieces <= FEW:
-        count = 0
-        for k in range(1, pieces):
-            count += 1 if in_any(x >= load(numbers, breaks + k, 0)) else 0
-        piece = zero(x) + count
-    elif num_lanes(x) > 1 and not lies_beside(numbers) and pieces <= FEW:
+    if (num_lanes(x) == 1 or not lies_beside(numbers)) and pieces <= FEW:
         for k in range(1, pieces):
             piece = where(x >= load(numbers, breaks + k, 0), 1.0 * k, piece)
     else:
