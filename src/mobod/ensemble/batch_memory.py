@@ -48,10 +48,12 @@ def _first_of_slips(model: Any) -> int:
 
 
 @generic
-def _sample_run(memory: Any, s: int, at: int, after: int) -> Any:
-    """The numbers of the samples that state *s* has, from the first up to the end, by counts at two places."""
-    first, end = memory[s, at + _OLDEST], memory[s, at + _END]
-    return int(min(first, memory[s, after + _OLDEST])), int(max(end, memory[s, after + _END]))
+def _ring_of(model: Any, memory: Any, s: int, ring: int) -> Any:
+    """A ring's first row, capacity and width; and the first and end of the samples state *s* has, by counts at two places."""
+    at = model.control_size + model.measure_rings[ring]
+    after = at + model.measure_memory_size
+    first, end = min(memory[s, at + _OLDEST], memory[s, after + _OLDEST]), max(memory[s, at + _END], memory[s, after + _END])
+    return model.measure_rings[ring + 1], model.measure_rings[ring + 2], model.measure_rings[ring + 3], int(first), int(end)
 
 
 @generic
@@ -59,9 +61,7 @@ def _move_rings(model: Any, memory: Any, s: int, put: bool) -> None:
     """Copy the samples of state *s* to a record of one state; or *put* them into its row: it has their counts."""
     base = _first_of_rings(model)
     for ring in range(0, model.measure_rings_size, _RING):
-        at, row = model.control_size + model.measure_rings[ring], model.measure_rings[ring + 1]
-        capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
-        first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
+        row, capacity, width, first, end = _ring_of(model, memory, s, ring)
         for sample in range(first, end):
             place = row + width * (sample % capacity)
             for c in range(width):
@@ -95,9 +95,7 @@ def lend_rings(model: Any, lane: int, memory: Any, s: int) -> None:
     """Copy a lane's samples to the row of state *s* of another array, which has their counts."""
     base, home = _first_of_rings(model), home_of(model, RINGS_AT, lane)
     for ring in range(0, model.measure_rings_size, _RING):
-        at, row = model.control_size + model.measure_rings[ring], model.measure_rings[ring + 1]
-        capacity, width = model.measure_rings[ring + 2], model.measure_rings[ring + 3]
-        first, end = _sample_run(memory, s, at, at + model.measure_memory_size)
+        row, capacity, width, first, end = _ring_of(model, memory, s, ring)
         for sample in range(first, end):
             place = row + width * (sample % capacity)
             for c in range(width):
