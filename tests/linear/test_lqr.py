@@ -220,6 +220,16 @@ def test_what_only_keeps_count_is_left_out_by_itself():
     assert abs(motion.q[-1, 0]) < 1e-3 and bushing.get_dissipated_energy(motion.states[-1]) > 0.0
 
 
+def test_an_integral_of_a_coordinate_takes_part():
+    """It is a z, too, but one that the coordinate moves: no bystander. Gains are those of SciPy, with integral action."""
+    system, (slider,) = on_a_line(1)
+    mb.measure.Integrate(system.forces, mb.measure.Coordinate(system.forces, slider, 0))
+    found = mb.lqr(system, system.realize_topology(), None, 1.0, 0.3)
+    A, B = np.array([[0.0, 1.0, 0.0], [0.0, 0.0, 0.0], [1.0, 0.0, 0.0]]), np.array([[0.0], [1.0], [0.0]])
+    P = solve_continuous_are(A, B, np.eye(3), 0.3 * np.eye(1))
+    np.testing.assert_allclose(found.K, B.T @ P / 0.3, rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("change", "error", "text"),
     [
