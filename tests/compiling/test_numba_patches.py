@@ -14,7 +14,7 @@ from pathlib import Path
 import numba
 import numpy as np
 import pytest
-from numba.core import ir, types
+from numba.core import event, ir, types
 from numba.core.registry import cpu_target
 
 from mobod.compiling import apart, compiled, engine, generic, numba_patches
@@ -321,6 +321,21 @@ def test_errors_say_where_they_were_as_without_patches():
             numba.njit(wrong).compile((types.float64,))
         said.append(str(caught.value))
     assert said[0] == said[1] and "During: " in said[0] and "test_numba_patches.py" in said[0]
+
+
+def test_passes_tell_of_themselves_only_to_others_who_listen(monkeypatch):
+    """Not to what waits for interrupts, which is there whenever the main thread compiles."""
+    told, broadcast = [], event.broadcast
+    monkeypatch.setattr(event, "broadcast", lambda one: (told.append(one.kind), broadcast(one)))
+    counts = []
+    for listening in (contextlib.nullcontext(), event.install_recorder("numba:run_pass")):
+        told.clear()
+        with listening:
+            _, outer = two_kernels()
+            outer.dispatcher._cache.disable()
+            outer(np.arange(3.0), 2.0)
+        counts.append(told.count("numba:run_pass"))
+    assert counts[0] == 0 and counts[1] > 100
 
 
 WITHOUT = """

@@ -63,11 +63,12 @@ def heeding_interrupts() -> Iterator[None]:
 def _at_every_pass() -> Any:
     from numba.core import event
 
-    return event.install_listener("numba:run_pass", _listener())
+    return event.install_listener("numba:run_pass", listener())
 
 
 @functools.cache
-def _listener() -> Any:
+def listener() -> Any:
+    """The listener that Numba tells of every pass that begins."""
     from numba.core import event
 
     class Listener(event.Listener):

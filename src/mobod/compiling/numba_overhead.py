@@ -14,6 +14,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from . import interrupts
+
 
 class Patch(NamedTuple):
     """An attribute of Numba's, and what replaces it meanwhile."""
@@ -146,9 +148,11 @@ def _run_passes() -> Iterator[Patch]:
 
     @functools.wraps(run)
     def run_pass(self: Any, index: int, one: Any, state: Any) -> None:
-        if self._print_before or self._print_after or self._print_wrap or event._registered.get("numba:run_pass"):
+        heard_by_others = any(who is not interrupts.listener() for who in event._registered["numba:run_pass"])
+        if self._print_before or self._print_after or self._print_wrap or heard_by_others:
             run(self, index, one, state)
             return
+        interrupts.raise_if_interrupted()
         one.analysis = self._analysis
         with errors.new_error_context("Pass {name}", name=one.name()):
             changed = one.run_initialization(state)
