@@ -87,38 +87,16 @@ def _units(state: State, k: int) -> Array:
 
 
 def turning(state: State) -> Array:
-    """N^-1 (d(N u)/dq N - NDot) ``(nu, nu)``: how displacements turn as quaternions and angles change. Needs velocities."""
-    tree, matter = state.tree, state.system.get_matter_subsystem()
-    if not has_rates(state):
+    """W^+ (d(N u)/dq W - WDot) ``(nv, nv)``, W = [N T]: how displacements and `turns` turn as q changes. Needs velocities."""
+    tree, matter, of_rates = state.tree, state.system.get_matter_subsystem(), rates_by_q(state)
+    if of_rates is None:
         return np.zeros((tree.nu, tree.nu))
-    seeds = np.array([displacements(state) @ _units(state, k) for k in range(max(tree.num_u))]).T
-    turned = jvp(state, {"q": seeds}, kinematics, {"q_dot": tree.nq})["q_dot"]
-
-    def column(k: int) -> Array:
-        change = turned[:, k] - matter.multiply_by_n_dot(state, False, _units(state, k))
-        return np.asarray(matter.multiply_by_n_inv(state, False, change), np.float64)
-
-    return _of_blocks(tree.num_u, tree.num_u, column)
-
-
-def turning_of_lines(state: State) -> Array:
-    """`turning` ``(nv, nv)`` of displacements and `turns` together: W^+ (d(N u)/dq W - WDot), W = [N T]. Needs velocities."""
-    tree, matter = state.tree, state.system.get_matter_subsystem()
     W = np.hstack([displacements(state), turns(state)])
-    u, out = np.zeros(len(state.u_view)), np.zeros(len(state.q_view))
-
-    def product(unit: Array) -> Array:
-        u[: tree.nu] = unit
-        out[: tree.nq] = matter.multiply_by_n_dot(state, False, u)[: tree.nq]
-        return out
-
-    of_q = np.array(state.q_dot_view[: tree.nq])
-    W_dot = np.hstack([columns_by_mobility(state, product), turned_lines(state, of_q)])
+    N_dot = columns_by_mobility(state, lambda unit: matter.multiply_by_n_dot(state, False, unit))
+    W_dot = np.hstack([N_dot, turned_lines(state, np.array(state.q_dot_view[: tree.nq]))])
     for column, b in enumerate(lines(state)):
         if b not in tree.quaternions:  # the last angle's unit stays
             W_dot[:, tree.nu + column] = 0.0
-    of_rates = rates_by_q(state)
-    assert of_rates is not None
     return np.asarray(np.linalg.solve(W.T @ W, W.T @ (of_rates @ W - W_dot)), np.float64)
 
 

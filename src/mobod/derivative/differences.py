@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -36,21 +37,24 @@ def along(f: Callable[[float], Array], h: float = STEP) -> Array:
     return (8.0 * (f(h) - f(-h)) - (f(2.0 * h) - f(-2.0 * h))) / (12.0 * h)
 
 
-def _columns(state: State, names: tuple[str, ...], value: Callable[[State], Array]) -> list[Array]:
+def columns(f: Callable[[int, float], Array], n: int, size: int) -> Array:
+    """The derivatives ``(size, n)`` at h = 0 of f(k, h), ``(size,)``, a column each k."""
+    return np.array([along(functools.partial(f, k)) for k in range(n)]).reshape(n, size).T
+
+
+def _by_variables(state: State, names: tuple[str, ...], value: Callable[[State], Array]) -> list[Array]:
     """The derivatives of a value of a state by q in its tangent, u, z, and time."""
     nu, other, found = state.tree.nu, state.copy(), []
     sizes = {"q": nu, "u": nu, "z": len(state.z_view), "time": 1}
     for name in names:
-        moving, columns = Moving(state, name, np.arange(sizes[name])), []
-        for unit in np.eye(sizes[name]):
+        moving = Moving(state, name, np.arange(sizes[name]))
 
-            def moved(h: float, moving: Moving = moving, unit: Array = unit) -> Array:
-                moving.put(other, h * unit)
-                return value(other)
+        def moved(k: int, h: float, moving: Moving = moving) -> Array:
+            moving.put(other, h * np.eye(len(moving.none))[k])
+            return value(other)
 
-            columns.append(along(moved))
+        found.append(columns(moved, sizes[name], nu))
         moving.put(other, moving.none)
-        found.append(np.array(columns).T.reshape(nu, len(columns)))
     return found
 
 
@@ -62,7 +66,7 @@ def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
         system.realize(other, Stage.DYNAMICS)
         return np.array(system.calc_inverse_dynamics(other, u_dot))
 
-    return _columns(state, ("q", "u"), missing)
+    return _by_variables(state, ("q", "u"), missing)
 
 
 def of_forward_dynamics(system: Any, state: State, forces: Any = None) -> tuple[Array, Array, Array, Array, Array]:
@@ -73,11 +77,11 @@ def of_forward_dynamics(system: Any, state: State, forces: Any = None) -> tuple[
         system.realize(other, mobility_forces=push)
         return np.array(other.u_dot_view[: state.tree.nu])
 
-    by_q, by_u, by_z, by_time = _columns(state, ("q", "u", "z", "time"), u_dot)
+    by_q, by_u, by_z, by_time = _by_variables(state, ("q", "u", "z", "time"), u_dot)
     nu = state.tree.nu
     if state.slides:  # friction follows the normal force, which forces change: the matrix of constraints alone is not enough
         other, now = state.copy(), np.zeros(nu) if forces is None else np.asarray(forces, dtype=float)
-        by_forces = np.array([along(lambda h, e=e: u_dot(other, now + h * e)) for e in np.eye(nu)]).T  # type: ignore[misc]
+        by_forces = columns(lambda k, h: u_dot(other, now + h * np.eye(nu)[k]), nu, nu)
     else:
         by_forces = solve(state, -np.eye(nu), np.zeros((state.tree.counts["num_rows"], nu)))[0]
     return by_q, by_u, by_z, by_forces, by_time[:, 0]

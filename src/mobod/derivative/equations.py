@@ -58,21 +58,21 @@ class OfEquations(NamedTuple):
 
 
 def variables(
-    state: State, of_particles: bool = False, turned: Array | None = None
+    state: State, of_particles: bool = False, turned: Array | None = None, more: int = 0
 ) -> tuple[dict[str, Array], dict[str, slice]]:
     """Seeds of q, u, z and time, of the particles' locations and velocities if wanted, and of q by *turned*; their columns.
 
-    Needs positions.
+    So many *more* columns, of "model", are behind these. Needs positions.
     """
     tree = state.tree
     sizes = {"q": tree.nu, "u": tree.nu, "z": tree.nz, "time": 1}
     if of_particles:
         sizes |= dict.fromkeys(("particle_location", "particle_velocity"), tree.counts["particle_size"])
-    sizes["turn"] = 0 if turned is None else turned.shape[1]
+    sizes |= {"turn": 0 if turned is None else turned.shape[1], "model": more}
     n, seeds, places = sum(sizes.values()), {}, {}
     for name, end in zip(sizes, np.cumsum([*sizes.values()]).tolist(), strict=True):
         places[name] = slice(end - sizes[name], end)
-        if name != "turn":
+        if name not in ("turn", "model"):
             seeds[name] = np.zeros((tree.nq if name == "q" else sizes[name], n))
             seeds[name][:, places[name]] = displacements(state) if name == "q" else np.eye(sizes[name])
     if turned is not None:
@@ -115,19 +115,14 @@ def by_variables(state: State, of_particles: bool = False, turned: Array | None 
     return of_equations(state, *variables(state, of_particles, turned))
 
 
-def of_errors(state: State, dq: Array | None = None, of_model: Sequence[Sequence[Seed]] = ()) -> tuple[Array, Array]:
-    """Derivatives of position and velocity errors along changes of q ``(nq, n)``, or of the model, by the kernels' rows.
+def of_errors(state: State, dq: Array, of_model: Sequence[Sequence[Seed]] = ()) -> tuple[Array, Array]:
+    """Derivatives of position and velocity errors along changes of q ``(nq, n)``, then of the model, by the kernels' rows.
 
     Needs positions.
     """
-    rows = state.tree.counts["num_rows"]
-    found = jvp(
-        state,
-        {} if dq is None else {"q": dq},
-        calling(calc_errors),
-        {"position_error": rows, "row_work": rows},
-        of_model=of_model,
-    )
+    rows, seeds = state.tree.counts["num_rows"], np.hstack([dq, np.zeros((len(dq), len(of_model)))])
+    outputs = {"position_error": rows, "row_work": rows}
+    found = jvp(state, {"q": seeds}, calling(calc_errors), outputs, of_model=of_model)
     return found["position_error"], found["row_work"]
 
 

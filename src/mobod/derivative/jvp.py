@@ -74,8 +74,8 @@ def jvp(
         What computes the outputs.
     outputs : mapping of str to int
         Fields, and how many of their rows are wanted.
-    of_model : sequence of n sequences of Seed
-        Changes of parameters beside these.
+    of_model : sequence of sequences of Seed
+        Changes of parameters along the last directions: beside seeds of n columns, or behind those of seeds of none.
     at : mapping of str to array
         Values of fields that are not the state's own: of ``u_dot`` and ``multiplier``.
     along : mapping of str to (rows,) array
@@ -92,7 +92,8 @@ def jvp(
     dict of str to array
         Of each output ``(rows, n)``, or ``(rows, columns, n)`` where the field has several columns.
     """
-    n = len(of_model) or next(iter(seeds.values())).shape[1]
+    n = max([len(of_model), *(seed.shape[1] for seed in seeds.values())])
+    changes: list[Sequence[Seed]] = [*[()] * (n - len(of_model)), *of_model]
     kind: dict[str, Any] = {"own_parameters": True} if of_model else {}
     kind |= {} if along is None else {"twice": True}
     asked = {"with_tangents": True, **kind}
@@ -112,7 +113,7 @@ def jvp(
                 field[: len(seed), 0, :count] = seed[:, columns]
             for name, seed in (seeds_along or {}).items():
                 getattr(record, name).rates_of_tangents[: len(seed), 0, :count] = seed[:, columns]
-            with _seeded(record, of_model[columns]):
+            with _seeded(record, changes[columns]):
                 status = evaluate(record, asked)
                 if status:
                     state.system.explain(state, status)

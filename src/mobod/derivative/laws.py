@@ -38,14 +38,15 @@ def of_samples(
         Of a system without parts in Python.
     changes : mapping of str to (rows, n) array
         Of each of `VARIABLES`.
-    seeds : sequence of n sequences of Seed
-        Changes of the model beside these, a column each; none, or as many as there are columns.
+    seeds : sequence of sequences of Seed
+        Changes of the model, a column each behind those.
 
     Returns
     -------
     The changes; the controllers of whose laws they are differences, and why; and those whose laws could not be differentiated
     at all: those rows are not changed.
     """
+    changes = {name: np.hstack([of, np.zeros((len(of), len(seeds)))]) for name, of in changes.items()}
     n, size = changes["control_memory"].shape[1], len(state.record.control_work)
     works = [DualArray(np.zeros(size), np.zeros((n, size))) for _ in controllers]
     remembered = state.record.control_memory

@@ -66,8 +66,8 @@ class Differentiated:
             Changes of fields of the record, such as ``"q"``.
         u_dot : (nu, n) array
             How u_dot changes with them.
-        of_model : sequence of n sequences of Seed, optional
-            Changes of the model's numbers.
+        of_model : sequence of sequences of Seed, optional
+            Changes of the model's numbers, along the last directions.
         """
         nz, (first, end) = len(state.z_view), self._operations
         found = jvp(

@@ -401,3 +401,8 @@ def _of_frame(body: Any, rotation: str, translation: str, title: str) -> Setting
 def names_of(settings: Sequence[Setting]) -> list[str]:
     """All their names."""
     return [name for setting in settings for name in setting.names]
+
+
+def seeds_of(settings: Sequence[Setting], state: State) -> list[list[Seed]]:
+    """Changes of fields of the record with each of their numbers, for `jvp.jvp`."""
+    return [seeds for setting in settings for seeds in setting.seeds(state)]

@@ -20,8 +20,9 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..control.custom import Custom, controllers_of
-from ..derivative.differences import along
+from ..derivative.differences import along, columns
 from ..derivative.laws import of_samples
+from ..derivative.settings import seeds_of
 from ..errors import ModelError
 from ..state.state import State
 from ..tree import sampling
@@ -116,16 +117,11 @@ class Laws:
         said: dict[Custom, str] = {}
         found = np.zeros((len(self.pairs) + k, n + k + len(inputs)))
         if not self.system.calls_python:
-            changes = self._changes(n)
-            before, of_settings = changes["control_memory"], n + k + np.array(inputs.of_settings, int)
-            after, said, failed = of_samples(state, self._all, changes)
-            found[:, : n + k] = self._rates(before, after)
-            if inputs.settings:
-                seeds = [seed for setting in inputs.settings for seed in setting.seeds(state)]
-                still = {name: np.zeros((len(change), len(seeds))) for name, change in changes.items()}
-                after, others, also = of_samples(state, self._all, still, seeds)
-                said, failed = said | others, failed | also
-                found[:, of_settings] = self._rates(still["control_memory"], after)
+            changes, of = self._changes(n), [*range(n + k), *(n + k + i for i in inputs.of_settings)]
+            after, said, failed = of_samples(state, self._all, changes, seeds_of(inputs.settings, state))
+            before = np.zeros_like(after)
+            before[:, : n + k] = changes["control_memory"]
+            found[:, of] = self._rates(before, after)
         if failed:
             rows = np.concatenate([self._rows_of(one) for one in failed])
             found[rows] = np.hstack(self._differences(inputs, n))[rows]
@@ -178,11 +174,12 @@ class Laws:
                 k -= len(numbers)
             return other
 
-        def rows(move: Callable[[int, float], State], count: int) -> Array:
-            columns = [along(lambda h, k=k: self._efforts_at(move(k, h))) for k in range(count)]  # type: ignore[misc]
-            return np.array(columns).reshape(count, len(self.pairs) + len(self.memory_names)).T
+        size = len(self.pairs) + len(self.memory_names)
 
-        by_inputs = np.zeros((len(self.pairs) + len(self.memory_names), len(inputs)))
+        def rows(move: Callable[[int, float], State], count: int) -> Array:
+            return columns(lambda k, h: self._efforts_at(move(k, h)), count, size)
+
+        by_inputs = np.zeros((size, len(inputs)))
         for k in inputs.of_settings:
             pushed = inputs.pushed(state, k)
             by_inputs[:, k] = along(lambda h, pushed=pushed: self.efforts(pushed(h)), inputs.step(state, k))  # type: ignore[misc]

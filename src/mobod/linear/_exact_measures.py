@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..derivative.measures import Differentiated, OfMeasures
+from ..derivative.measures import Differentiated
+from ..derivative.settings import seeds_of
 from ..measure.base import Measure, NotCompiled
 from ..state.state import State
 from .inputs import Inputs
@@ -41,28 +42,18 @@ class ExactMeasures:
         known = [one for one in dict.fromkeys(measures) if _is_compiled(system, state, one)]
         of = Differentiated(system, state.tree, known)
         nu, nz, n, m = state.tree.nu, len(state.z_view), by_state.shape[1], by_inputs.shape[1]
-        every = np.eye(n)
+        every, of_model = np.eye(n, n + m), [[] for _ in range(m)] if inputs.of_settings else []
+        for k, seeds in zip(inputs.of_settings, seeds_of(inputs.settings, state), strict=True):
+            of_model[k] = seeds
         of_q = displacements_and_turns(state) @ every[np.r_[:nu, 2 * nu + nz : n]]
-        seeds = {"q": of_q, "u": every[nu : 2 * nu], "z": every[2 * nu : 2 * nu + nz]}
-        by = of.along(state, seeds, by_state)
-        pushed = of.along(state, {}, by_inputs)
-        if inputs.of_settings:
-            of_model = [seed for setting in inputs.settings for seed in setting.seeds(state)]
-            _put(pushed, inputs.of_settings, of.along(state, {}, by_inputs[:, inputs.of_settings], of_model))
-        self.z_by_state, self.z_by_inputs = by.z_dot, pushed.z_dot
-        self._found = {id(one): pair for one, *pair in zip(known, by.values, pushed.values, strict=True)}
-        assert m == len(inputs)
+        changes = {"q": of_q, "u": every[nu : 2 * nu], "z": every[2 * nu : 2 * nu + nz]}
+        by = of.along(state, changes, np.hstack([by_state, by_inputs]), of_model)
+        self.z_by_state, self.z_by_inputs = by.z_dot[:, :n], by.z_dot[:, n:]
+        self._found = {id(one): (value[:, :n], value[:, n:]) for one, value in zip(known, by.values, strict=True)}
 
     def of(self, measure: Any) -> tuple[Array, Array] | None:
         """Derivatives of a measure by states and by inputs; None where it is known to Python alone."""
-        found = self._found.get(id(measure))
-        return None if found is None else (found[0], found[1])
-
-
-def _put(into: OfMeasures, columns: list[int], of: OfMeasures) -> None:
-    into.z_dot[:, columns] = of.z_dot
-    for target, value in zip(into.values, of.values, strict=True):
-        target[:, columns] = value
+        return self._found.get(id(measure))
 
 
 def _is_compiled(system: Any, state: State, measure: Measure) -> bool:

@@ -17,6 +17,7 @@ from ..derivative.coordinates import turns
 from ..derivative.equations import variables
 from ..derivative.jvp import calling, jvp
 from ..derivative.routines import calc_residual
+from ..derivative.settings import seeds_of
 from ..force.dispatch import ENERGY, scalars
 from ..state.fields import PARAMETERS
 from ..state.state import State
@@ -94,16 +95,15 @@ class ExactOutputs:
 
     def __init__(self, state: State, settings: list[Any]) -> None:
         self._values: dict[str, Any] = {}
-        seeds, places = variables(state, turned=turns(state))
+        of_model = seeds_of(settings, state)
+        seeds, places = variables(state, turned=turns(state), more=len(of_model))
         m, more = places["time"].start, len(state.z_view) - state.tree.nz  # measures integrate those: no output here has them
-        every = self._fields(state, seeds, ())
+        every, end = self._fields(state, seeds, of_model), places["model"].start
         self.by_state = {
-            name: np.concatenate([part[..., :m], np.zeros((*part.shape[:-1], more)), part[..., m + 1 :]], -1)
+            name: np.concatenate([part[..., :m], np.zeros((*part.shape[:-1], more)), part[..., m + 1 : end]], -1)
             for name, part in every.items()
         }
-        self.by_settings: Fields = {}
-        if settings:
-            self.by_settings = self._fields(state, {}, [seed for setting in settings for seed in setting.seeds(state)])
+        self.by_settings = {name: part[..., end:] for name, part in every.items()}
 
     def _fields(self, state: State, seeds: Mapping[str, Array], of_model: Sequence[Any]) -> Fields:
         """Derivatives of the fields, of the shapes of these with a column a direction behind."""
@@ -124,7 +124,7 @@ class ExactOutputs:
 
     def differentiate(self, output: Callable[[Fields], Any], by: Fields) -> Array:
         """Derivatives of an output ``(size, n)``, from those of the fields."""
-        found, n = [], by["u"].shape[-1] if by else 0
+        found, n = [], by["u"].shape[-1]
         for k in range(n):
             x = {name: value + (_STEP * 1j * by[name][..., k] if name in by else 0.0) for name, value in self._values.items()}
             found.append(np.ravel(np.imag(output(x)) / _STEP))

@@ -153,26 +153,19 @@ def linear_model(
     A, B = np.zeros((n, n)), np.zeros((n, len(pushed)))
     A[:nu, nu : 2 * nu] = np.eye(nu)
     A[nu : 2 * nu, : 2 * nu + found.z.shape[1]] = np.hstack([found.q, found.u, found.z])
-    if n > m:
-        of_q, by_turns = np.r_[:nu, m:n], _by_turns(system, state, turned)
-        A[np.ix_(of_q, of_q)] = coordinates.turning_of_lines(state)
-        A[nu : 2 * nu, m:] = by_turns[:nu]
-    else:
-        A[:nu, :nu] = coordinates.turning(state)
+    of_q = np.r_[:nu, m:n]
+    A[np.ix_(of_q, of_q)] = coordinates.turning(state)
     B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
     is_exact, measures = not system.takes_differences(state), None
+    of_measures = is_exact and state.tree.has_measures
+    if n > m or (nz and not of_measures):
+        by_states, by_inputs = _rates(system, state, pushed, turned)
+        A[nu : 2 * nu, m:], A[2 * nu : m], B[2 * nu : m] = by_states[:nu, m:], by_states[nu:], by_inputs[nu:]
     asked = [one for one in outputs or () if isinstance(one, Measure)]
-    if is_exact and (asked or state.tree.has_measures):
+    if of_measures or (is_exact and asked):
         measures = ExactMeasures(system, state, pushed, asked, A[nu : 2 * nu], B[nu : 2 * nu])
-    if nz and measures is not None and state.tree.has_measures:
+    if measures is not None and of_measures:
         A[2 * nu : m], B[2 * nu : m] = measures.z_by_state, measures.z_by_inputs
-    elif nz and is_exact and nz == state.tree.nz:
-        A[2 * nu : m, :m] = equations.by_variables(state).z_dot[:, :m]
-        if n > m:
-            A[2 * nu : m, m:] = by_turns[nu:]
-        B[2 * nu : m, pushed.of_settings] = by_settings(system, state, pushed.settings).z_dot
-    elif nz:
-        A[2 * nu : m], B[2 * nu : m] = _outputs_by_all(system, state, pushed, lambda other: np.array(other.z_dot_view))
     by_differences = ["the system"] if system.takes_differences(state) else []
     names = [*speed_names(system, state)[:nu]]
     state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
@@ -190,20 +183,22 @@ def linear_model(
     return LinearSystem(A, B, C, D, state_names, pushed.names, output_names, by_differences)
 
 
-def _by_turns(system: Any, state: State, turned: Array) -> Array:
-    """Derivatives of u_dot, then of the z_dot of forces, by turns of lines about themselves."""
-    nu = state.tree.nu
+def _rates(system: Any, state: State, inputs: Inputs, turned: Array) -> tuple[Array, Array]:
+    """Derivatives of u_dot, then of z_dot, by states, and by inputs but for those of u_dot; z of measures are left out."""
+    nu, nz, of_forces = state.tree.nu, len(state.z_view), state.tree.nz
 
-    def rates(one: Array, h: float) -> Array:
-        other = manifold.moved(state, np.append(np.zeros(nu), one), h)
-        system.realize(other)
+    def rates(other: State) -> Array:
         return np.concatenate([other.u_dot_view[:nu], other.z_dot_view])
 
-    if system.takes_differences(state):
-        return np.array([along(lambda h, one=one: rates(one, h)) for one in np.eye(turned.shape[1])]).T  # type: ignore[misc]
-    found = equations.by_variables(state, turned=turned)
-    of = found.places["turn"]
-    return np.vstack([equations.solved(state, found)[0][:, of], found.z_dot[:, of]])
+    if system.takes_differences(state) or (nz > of_forces and not state.tree.has_measures):
+        return _outputs_by_all(system, state, inputs, rates)
+    found, m = equations.by_variables(state, turned=turned), 2 * nu + nz
+    n, of = m + turned.shape[1], np.r_[: 2 * nu + of_forces, found.places["turn"]]
+    C, D = np.zeros((nu + nz, n)), np.zeros((nu + nz, len(inputs)))
+    which, own = np.r_[: 2 * nu + of_forces, m:n], slice(nu, nu + of_forces)
+    C[:nu, which], C[own, which] = equations.solved(state, found)[0][:, of], found.z_dot[:, of]
+    D[own, inputs.of_settings] = by_settings(system, state, inputs.settings).z_dot
+    return C, D
 
 
 def with_laws(

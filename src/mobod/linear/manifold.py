@@ -8,7 +8,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..derivative.coordinates import displacements, lines, turns
-from ..derivative.differences import along
+from ..derivative.differences import columns
 from ..derivative.equations import of_errors
 from ..derivative.motions import of_prescribed_speeds
 from ..motion.protocol import POSITION, VELOCITY
@@ -62,8 +62,10 @@ def of_positions(state: State) -> Array:
     known = np.eye(nu + len(of))[_known(state, "q")]
     if not state.tree.counts["nc"]:
         return known
-    P = matter.calc_p(state)
-    return np.vstack([np.hstack([P, _by_turns(state, len(P))[0]]), known])
+    P, T = matter.calc_p(state), turns(state)
+    if T.shape[1]:
+        P = np.hstack([P, of_errors(state, T)[0][matter.rows_in_use(state)[: len(P)]]])
+    return np.vstack([P, known])
 
 
 def of_speeds(state: State) -> tuple[Array, Array]:
@@ -78,16 +80,15 @@ def of_speeds(state: State) -> tuple[Array, Array]:
     mp, mv, _ = matter.num_equations(state)
     G = matter.calc_g(state)[: mp + mv]
     if not system.calls_python:
-        turned = of_errors(state, displacements(state))[1][matter.rows_in_use(state)[: mp + mv]]
-        return np.vstack([np.hstack([turned, _by_turns(state, mp + mv)[1]]), by_q]), np.vstack([G, known])
+        turned = of_errors(state, displacements_and_turns(state))[1][matter.rows_in_use(state)[: mp + mv]]
+        return np.vstack([turned, by_q]), np.vstack([G, known])
 
     def errors(k: int, h: float) -> Array:
         other = moved(state, np.eye(nu + num_turns)[k], h)
         system.realize(other, Stage.VELOCITY)
         return np.array(other.u_err)[: mp + mv]
 
-    columns = [along(lambda h, k=k: errors(k, h)) for k in range(nu + num_turns)]  # type: ignore[misc]
-    return np.vstack([np.array(columns).T.reshape(mp + mv, nu + num_turns), by_q]), np.vstack([G, known])
+    return np.vstack([columns(errors, nu + num_turns, mp + mv), by_q]), np.vstack([G, known])
 
 
 def missed(state: State) -> Array:
@@ -109,16 +110,6 @@ def missed(state: State) -> Array:
             (other.u_view - there.u_view)[of_u[of_u < nu]],
         ]
     )
-
-
-def _by_turns(state: State, count: int) -> tuple[Array, Array]:
-    """Derivatives of position and of velocity errors by turns of lines: of the first *count* equations in use."""
-    T = turns(state)
-    if not T.shape[1]:
-        return np.zeros((count, 0)), np.zeros((count, 0))
-    rows = state.system.get_matter_subsystem().rows_in_use(state)[:count]
-    of_positions, of_velocities = of_errors(state, T)
-    return of_positions[rows], of_velocities[rows]
 
 
 def quaternions(state: State) -> list[int]:

@@ -11,7 +11,7 @@ so that nothing is interpolated. Source: Hiskens and Pai 2000.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -56,10 +56,15 @@ class TapedStep:
 
 
 class Jump:
-    """An event: how changes of y before it, and of the model's numbers, are changes after it."""
+    """An event: changes of y after it, by `Variations.every_change` before it."""
 
-    def __init__(self, time: float, by_y: Array, by_settings: Array) -> None:
-        self.time, self.by_y, self.by_settings = time, by_y, by_settings
+    def __init__(self, time: float, by_all: Array) -> None:
+        self.time, self.by_all = time, by_all
+
+    def back(self, adjoint: Array) -> tuple[Array, Array]:
+        """The adjoint before it, and what directions have in it."""
+        found = self.by_all.T @ adjoint
+        return found[: len(adjoint)], found[len(adjoint) :]
 
 
 class Carrying(Base):
@@ -145,13 +150,10 @@ class Carrying(Base):
             if self.tape is None:
                 self.S = of.project(state, S, self.weights)
             else:
-                self.tape = [*tape[:-1], self._projected(tape[-1], state)]  # type: ignore[arg-type]
+                jump = cast("Jump", tape[-1])
+                weights = of.every_change()[1]
+                self.tape = [*tape[:-1], Jump(jump.time, of.project(state, jump.by_all, weights))]
         self._template, self._before, self._jumped = state.copy(), None, None
-
-    def _projected(self, jump: Jump, state: State) -> Jump:
-        of, settings = self.variations, np.diag(self.directions.of_settings.astype(float))
-        none = np.zeros((len(self.directions), of.ny))
-        return Jump(jump.time, of.project(state, jump.by_y, none), of.project(state, jump.by_settings, settings))
 
     def sample(self) -> float:
         """As of other integrators; what controllers hold changes with the state that they are sampled at."""
@@ -162,9 +164,7 @@ class Carrying(Base):
         if self.tape is None:
             self.S = of.through_sample(state, self.S, self.weights)
         else:
-            n, settings = len(self.directions), np.diag(self.directions.of_settings.astype(float))
-            by_y = of.through_sample(state, np.eye(of.ny), np.zeros((n, of.ny)))
-            self.tape.append(Jump(time, by_y, of.through_sample(state, np.zeros((of.ny, n)), settings)))
+            self.tape.append(Jump(time, of.through_sample(state, *of.every_change())))
         following = super().sample()
         self.counts[rk.EVALUATIONS] += 1  # as loops count it
         if self.tape is not None:
@@ -184,10 +184,7 @@ class Carrying(Base):
             self._keep(state, S)
             self._jumped = self._across(state, calls, which, S, self.weights), at
             return
-        n, settings = len(self.directions), np.diag(self.directions.of_settings.astype(float))
-        by_y = self._across(state, calls, which, np.eye(of.ny), np.zeros((n, of.ny)))
-        by_settings = self._across(state, calls, which, np.zeros((of.ny, n)), settings)
-        self._jumped = np.zeros(0), [*at, Jump(time, by_y, by_settings)]
+        self._jumped = np.zeros(0), [*at, Jump(time, self._across(state, calls, which, *of.every_change()))]
 
     def shorten(self, state: State) -> None:
         """The run ends at a state within the last step."""

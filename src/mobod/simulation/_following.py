@@ -77,13 +77,10 @@ class Following(Carrying):
 
     def _as_jump(self, began: float, end: float) -> Jump:
         """The transition of any change from one time to another within the last step, as the adjoint takes it."""
-        state, of, n = self._state, self.variations, len(self.directions)
-        S = np.hstack([np.eye(of.ny), np.zeros((of.ny, n))])
-        weights = np.hstack([np.zeros((n, of.ny)), np.diag(self.directions.of_settings.astype(float))])
+        S, weights = self.variations.every_change()
         found = self._followed(began, end, S, weights)
         self.leave_at(end)
-        found = of.project(state, found, weights)
-        return Jump(end, found[:, : of.ny], found[:, of.ny :])
+        return Jump(end, self.variations.project(self._state, found, weights))
 
     def _taken_to(self, time: float) -> Array:
         if self._before is None or time >= float(self.control[rk.TIME]):

@@ -228,23 +228,18 @@ def _backward(run: Carrying, start: State, looks: list[tuple[int, Array, Array]]
             break
         one = tape[place - 1]
         if isinstance(one, Jump):
-            gradient = gradient + one.by_settings.T @ adjoint
-            adjoint = one.by_y.T @ adjoint
+            adjoint, more = one.back(adjoint)
         else:
             assert isinstance(run, Variational)
             adjoint, more = _step_back(run, one, known.get(id(one)) or _stages(run, one), adjoint)
-            gradient = gradient + more
+        gradient = gradient + more
     adjoint, more = _unproject(run, start, adjoint)
     return gradient + more + of.at_start(start).T @ adjoint
 
 
 def _unproject(run: Carrying, state: State, adjoint: Array) -> tuple[Array, Array]:
     """The adjoint before the projection that ended at a state, and what parameters have in that."""
-    of, n = run.variations, len(run.directions)
-    settings = np.diag(run.directions.of_settings.astype(float))
-    by_y = of.project(state, np.eye(of.ny), np.zeros((n, of.ny)))
-    by_settings = of.project(state, np.zeros((of.ny, n)), settings)
-    return by_y.T @ adjoint, by_settings.T @ adjoint
+    return Jump(state.time, run.variations.project(state, *run.variations.every_change())).back(adjoint)
 
 
 def _stages(run: Variational, step: TapedStep) -> Stages:

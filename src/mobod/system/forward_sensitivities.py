@@ -231,47 +231,78 @@ class Variations:
 
     def rates(self, state: State) -> tuple[Array, Array]:
         """J ``(ny, ny)`` and B ``(ny, n)`` at a state at ACCELERATION."""
-        nq, nu, nz, system = self.nq, self.nu, self.nz, self.system
-        if self.num_particle_numbers:
-            return self._rates_with_particles(state)
+        nq, nu, nv, end = self.nq, self.nu, self.nv, self.num_integrated
         J, B = np.zeros((self.ny, self.ny)), np.zeros((self.ny, len(self.directions)))
-        N, back = self.changes(state)
-        found = system.calc_forward_dynamics_derivatives(state)
-        self._put_efforts(state, J, found.mobility_forces)
-        turns = coordinates.rates_by_q(state)
+        (N, back), turns = self.changes(state), coordinates.rates_by_q(state)
+        by_changes, B[:end, self.directions.of_settings] = self._rates_by_changes(state)
         if turns is not None:
             J[:nq, :nq] = turns
         J[:nq, nq : nq + nu] = N[:, :nu]
-        by_q = np.hstack([found.q, *self._by_turns(state)])
-        J[nq : nq + nu, :nq] = by_q @ back
-        J[nq : nq + nu, nq : nq + nu] = found.u
-        J[nq : nq + nu, nq + nu : nq + nu + found.z.shape[1]] = found.z
-        of_settings, of_z = self.directions.of_settings, None
-        if of_settings.any():
-            by_model = by_settings(system, state, self.directions.settings)
-            B[:nq, of_settings], B[nq : nq + nu, of_settings], of_z = by_model.q_dot, by_model.u_dot, by_model.z_dot
-        if nz:
-            by_change = np.hstack([by_q, J[nq : nq + nu, nq:]])
-            by = by_change, B[nq : nq + nu, of_settings]
-            Z, B[nq + nu : nq + nu + nz] = self._rates_of_z(state, of_z, by)
-            nv = self.nv
-            J[nq + nu : nq + nu + nz, : nq + nu + nz] = np.hstack([Z[:, :nv] @ back, Z[:, nv : nv + nu + nz]])
-            J[nq + nu : nq + nu + nz, self.num_integrated :] = Z[:, self.num_integrated - nq + nv :]
+        J[nq:end, :nq], J[nq:end, nq:] = by_changes[:, :nv] @ back, by_changes[:, nv:]
         return J, B
 
-    def _by_turns(self, state: State) -> list[Array]:
-        """Derivatives of u_dot by turns that no speed makes, if there are any."""
-        if self.nv == self.nu:
-            return []
-        if self.system.calls_python:
-            every = np.eye(self.num_changes)[self.nu : self.nv]
-            columns = [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in every]
-            return [np.array(columns).T[self.nq : self.nq + self.nu]]
-        found = self._of_equations(state)
-        return [equations.solved(state, found)[0][:, found.places["turn"]]]
+    def _rates_by_changes(self, state: State) -> tuple[Array, Array]:
+        """Derivatives of the rates of u, z, r and v by changes ``(num_changes,)``, and of those of q, too, by settings.
 
-    def _of_equations(self, state: State, of_particles: bool = False) -> equations.OfEquations:
-        return equations.by_variables(state, of_particles, coordinates.turns(state) if self.nv > self.nu else None)
+        In systems with parts in Python they are differences where there is more than displacements and speeds.
+        """
+        nq, nu, nz, nv, n = self.nq, self.nu, self.nz, self.nv, self.num_particle_numbers
+        of_measures, in_python = nz != state.tree.nz or state.tree.has_measures, self.system.calls_python
+        if (in_python and (n or nz or nv > nu)) or (n and of_measures):
+            by_changes, by_model = self._differences_of_rates(state)
+        else:
+            by_changes, by_model = np.zeros((self.num_integrated - nq, self.num_changes)), self._rates_by_settings(state)
+            if n or nv > nu or (nz and not of_measures):
+                self._put_equations(state, by_changes)
+        if not n:
+            by, (places, speeds) = self.system.calc_forward_dynamics_derivatives(state), self.efforts(state).T
+            by_changes[:nu, :nu], by_changes[:nu, nv : nv + nu] = by.q, by.u
+            by_changes[:nu, nv + nu : nv + nu + by.z.shape[1]] = by.z
+            by_changes[:nu, places - nq + nv] = by.mobility_forces[:, speeds]
+            if nz and of_measures and not in_python:
+                of_z, of_model = slice(nu, nu + nz), slice(nq + nu, nq + nu + nz)
+                by_changes[of_z], by_model[of_model] = self._by_measures(state, by_changes[:nu], by_model[nq : nq + nu])
+        return by_changes, by_model
+
+    def _differences_of_rates(self, state: State) -> tuple[Array, Array]:
+        """The same by differences."""
+        still, weights = np.zeros(self.num_changes), np.eye(len(self.directions))[self.directions.of_settings]
+        every = [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in np.eye(self.num_changes)]
+        each = [self.along(state, still, one, _rates_of, Stage.ACCELERATION) for one in weights]
+        return np.array(every).T[self.nq :], np.array(each).reshape(-1, self.num_integrated).T
+
+    def _rates_by_settings(self, state: State) -> Array:
+        """Derivatives of the rates of all that is integrated, but by measures, by settings."""
+        settings, rest = self.directions.settings, self.nz - state.tree.nz + self.num_particle_numbers
+        if not settings:
+            return np.zeros((self.num_integrated, 0))
+        found = by_settings(self.system, state, settings)
+        nothing = np.zeros((rest, found.u_dot.shape[1]))
+        return np.vstack([found.q_dot, found.u_dot, found.z_dot, nothing, found.particle_forces / _masses(state)])
+
+    def _put_equations(self, state: State, into: Array) -> None:
+        """Derivatives by changes of the rates of u, of the forces' z, and of particles, by the equations of motion."""
+        nu, nz, nv, n, of_forces = self.nu, self.nz, self.nv, self.num_particle_numbers, state.tree.nz
+        found = equations.by_variables(state, n > 0, coordinates.turns(state) if nv > nu else None)
+        names = ("q", "turn", "u", "z", "particle_location", "particle_velocity")[: 6 if n else 4]
+        of, u_dot = np.concatenate([np.r_[found.places[name]] for name in names]).astype(int), equations.solved(state, found)[0]
+        into[:nu, : len(of)], into[nu : nu + of_forces, : len(of)] = u_dot[:, of], found.z_dot[:, of]
+        if n:
+            into[nu + nz + n :, : len(of)] = found.particle_forces[:, of] / _masses(state)
+            into[nu + nz : nu + nz + n, len(of) - n : len(of)] = np.eye(n)
+            places, speeds = self.efforts(state).T
+            into[:nu, places - self.nq + nv] = u_dot[:, found.residual.shape[1] + speeds]
+
+    def _by_measures(self, state: State, by_changes: Array, by_model: Array) -> tuple[Array, Array]:
+        """Derivatives of z_dot, that of measures among it, by changes and by settings, from those of u_dot."""
+        if self._measures is None:
+            self._measures = Differentiated(self.system, state.tree, [])
+        nv, u_dot = self.nv, np.hstack([by_changes, by_model])
+        every = np.eye(self.num_changes, u_dot.shape[1])
+        of_q, of_u, of_z = np.split(every[: nv + self.nu + self.nz], [nv, nv + self.nu])
+        seeds = {"q": self.dq(state, of_q), "u": of_u, "z": of_z}
+        found = self._measures.along(state, seeds, u_dot, settings.seeds_of(self.directions.settings, state)).z_dot
+        return found[:, : self.num_changes], found[:, self.num_changes :]
 
     def efforts(self, state: State) -> npt.NDArray[np.int64]:
         """Each effort that enabled controllers hold: its place in y, and the speed that it acts on."""
@@ -286,49 +317,6 @@ class Variations:
         ]
         return np.array(found, np.int64).reshape(-1, 2)
 
-    def _put_efforts(self, state: State, J: Array, by_forces: Array) -> None:
-        """Derivatives of u_dot by the efforts that controllers hold, from those by mobility forces ``(nu, nu)``."""
-        places, speeds = self.efforts(state).T
-        J[self.nq : self.nq + self.nu, places] = by_forces[:, speeds]
-
-    def _rates_with_particles(self, state: State) -> tuple[Array, Array]:
-        """The same of systems with particles, whose forces depend on bodies and on each other."""
-        nq, nu, nz, n = self.nq, self.nu, self.nz, self.num_particle_numbers
-        system, tree, of_settings = self.system, state.tree, self.directions.of_settings
-        J, B = np.zeros((self.ny, self.ny)), np.zeros((self.ny, len(self.directions)))
-        N, back = self.changes(state)
-        if system.calls_python or tree.has_measures:
-            rates = np.array(
-                [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in np.eye(self.num_changes)]
-            ).T
-            J[: len(rates), :nq], J[: len(rates), nq:] = rates[:, : self.nv] @ back, rates[:, self.nv :]
-            for k in np.flatnonzero(of_settings):
-                weights = np.eye(len(self.directions))[k]
-                B[: len(rates), k] = self.along(state, np.zeros(self.num_changes), weights, _rates_of, Stage.ACCELERATION)
-        else:
-            found = self._of_equations(state, of_particles=True)
-            u_dot = equations.solved(state, found)[0]
-            per_mass = 1.0 / np.repeat(state.field("particle_mass")[:, 0], 3)[:, None]
-            names = "q", "turn", "u", "z", "particle_location", "particle_velocity"
-            columns = np.concatenate([np.r_[found.places[name]] for name in names]).astype(int)
-            rows = np.vstack([u_dot[:, columns], found.z_dot[:, columns], np.zeros((n, len(columns)))])
-            rows = np.vstack([rows, per_mass * found.particle_forces[:, columns]])
-            J[nq : self.num_integrated, :nq] = rows[:, : self.nv] @ back
-            J[nq : self.num_integrated, nq : self.num_integrated] = rows[:, self.nv :]
-            J[self.num_integrated - 2 * n : self.num_integrated - n, self.num_integrated - n : self.num_integrated] = np.eye(n)
-            self._put_efforts(state, J, u_dot[:, found.residual.shape[1] :])
-            if of_settings.any():
-                by_model = by_settings(system, state, self.directions.settings)
-                B[:nq, of_settings], B[nq : nq + nu, of_settings] = by_model.q_dot, by_model.u_dot
-                B[nq + nu : nq + nu + nz, of_settings] = by_model.z_dot
-                B[self.num_integrated - n : self.num_integrated, of_settings] = per_mass * by_model.particle_forces
-        turns = coordinates.rates_by_q(state)
-        J[:nq] = 0.0
-        if turns is not None:
-            J[:nq, :nq] = turns
-        J[:nq, nq : nq + nu] = N[:, :nu]
-        return J, B
-
     def changes(self, state: State) -> tuple[Array, Array]:
         """N and `coordinates.turns` ``(nq, nv)``, and what makes displacements of changes of q ``(nv, nq)``."""
         N = coordinates.displacements(state)
@@ -338,44 +326,6 @@ class Variations:
             return N, N
         back: Array = np.asarray(np.linalg.solve(N.T @ N, N.T), np.float64)
         return N, back
-
-    def _rates_of_z(self, state: State, by_settings: Array | None, by: tuple[Array, Array]) -> tuple[Array, Array]:
-        """Derivatives of z_dot by (displacements, u, z), and by the directions' settings.
-
-        Those of forces' z are at hand, *by_settings* among them; parts in Python take differences.
-        """
-        nz, tree = self.nz, state.tree
-        every = np.eye(self.num_changes)
-        B = np.zeros((nz, len(self.directions)))
-        if nz == tree.nz and not self.system.calls_python and not tree.has_measures:
-            found = self._of_equations(state)
-            if by_settings is not None:
-                B[:, self.directions.of_settings] = by_settings
-            of_changes = [found.z_dot[:, found.places[name]] for name in ("q", "turn", "u", "z")]
-            return np.hstack([*of_changes, np.zeros((nz, len(self.held)))]), B
-        if not self.system.calls_python:
-            return self._rates_by_measures(state, by)
-        Z = np.array([self.along(state, column, None, _z_dot, Stage.ACCELERATION) for column in every]).T
-        for k in np.flatnonzero(self.directions.of_settings):
-            weights = np.zeros(len(self.directions))
-            weights[k] = 1.0
-            B[:, k] = self.along(state, 0.0 * every[0], weights, _z_dot, Stage.ACCELERATION)
-        return Z.reshape(nz, len(every)), B
-
-    def _rates_by_measures(self, state: State, by: tuple[Array, Array]) -> tuple[Array, Array]:
-        """The same of z that measures integrate; *by* is how u_dot changes with y, less q for displacements, and settings."""
-        if self._measures is None:
-            self._measures = Differentiated(self.system, state.tree, [])
-        nu, nv, (by_change, by_model) = self.nu, self.nv, by
-        every = np.eye(self.num_changes)
-        rest = nv + nu + self.nz
-        seeds = {"q": self.dq(state, every[:nv]), "u": every[nv : nv + nu], "z": every[nv + nu : rest]}
-        Z = self._measures.along(state, seeds, by_change).z_dot
-        B, of_settings = np.zeros((self.nz, len(self.directions))), self.directions.of_settings
-        if of_settings.any():
-            of_model = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
-            B[:, of_settings] = self._measures.along(state, {}, by_model, of_model).z_dot
-        return Z, B
 
     def along(
         self,
@@ -425,6 +375,11 @@ class Variations:
         rest = np.zeros((self.num_changes - len(S), *S.shape[1:]))
         return np.concatenate([self.dq(state, S[: self.nv]), S[self.nv :], rest])
 
+    def every_change(self) -> tuple[Array, Array]:
+        """Changes of y and weights of directions, a column each number of y, then each direction, of which settings count."""
+        n, ny = len(self.directions), self.ny
+        return np.eye(ny, ny + n), np.hstack([np.zeros((n, ny)), np.diag(self.directions.of_settings.astype(float))])
+
     def at_start(self, state: State) -> Array:
         """Changes of y of the directions' initial values, at the state where the motion starts."""
         of_start = np.insert(self.directions.of_start, [self.nu] * (self.nv - self.nu), 0.0, axis=0)
@@ -471,17 +426,11 @@ class Variations:
         )
         before = np.zeros((len(state.record.control_memory), S.shape[1]))
         before[self.held] = held
-        changes = {"q": of_q, "u": of_u, "z": of_z, "control_memory": before}
-        after, said, failed = laws.of_samples(state, due, changes)
-        of_settings = self.directions.of_settings
-        if weights[of_settings].any():
-            seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
-            nothing = {name: np.zeros((len(of), len(seeds))) for name, of in changes.items()}
-            by_settings, others, also = laws.of_samples(state, due, nothing, seeds)
-            said, failed = said | others, failed | also
-            after += by_settings @ weights[of_settings]
+        changes, n = {"q": of_q, "u": of_u, "z": of_z, "control_memory": before}, S.shape[1]
+        seeds, of_model = self._moving(state, weights)
+        after, said, failed = laws.of_samples(state, due, changes, seeds)
         found = S.copy()
-        found[self.num_integrated :] = after[self.held]
+        found[self.num_integrated :] = (after[:, :n] + after[:, n:] @ of_model)[self.held]
         laws.note({force: why for force, why in (said | failed).items() if force not in self._noted})
         self._noted.update(said, failed)
         if failed:
@@ -492,6 +441,12 @@ class Variations:
                     rows = (self.held >= ends[c]) & (self.held < ends[c + 1])
                     found[self.num_integrated :][rows] = by_differences[self.num_integrated :][rows]
         return found
+
+    def _moving(self, state: State, weights: Array) -> tuple[Any, Array]:
+        """Seeds of the settings, and how much of each the columns of *weights* have; none where these have none of any."""
+        of_model = weights[self.directions.of_settings]
+        seeds = settings.seeds_of(self.directions.settings, state) if of_model.any() else []
+        return seeds, of_model[: len(seeds)]
 
     def _differences_of_samples(self, state: State, S: Array, weights: Array, due: list[Any]) -> Array:
         """The same by differences of laws: what they are given, and what they remember, is moved a little."""
@@ -555,21 +510,10 @@ class Variations:
             return self._differences_of_errors(state, S, weights, name, count)
         matter, nu = self.system.get_matter_subsystem(), self.nu
         rows = matter.rows_in_use(state)[:count]
-        changes = self.tangent(state, S)
-        nv, (N, _) = self.nv, self.changes(state)
-        if name == "q_err":
-            found = matter.calc_p(state)[:count] @ changes[:nu]
-            if nv > nu:
-                found = found + equations.of_errors(state, N[:, nu:])[0][rows] @ changes[nu:nv]
-        else:
-            found = equations.of_errors(state, N)[1][rows] @ changes[:nv]
-            found = found + matter.calc_g(state)[:count] @ changes[nv : nv + nu]
-        by_settings = weights[self.directions.of_settings]
-        if by_settings.any():
-            seeds = [seed for setting in self.directions.settings for seed in setting.seeds(state)]
-            of_errors = equations.of_errors(state, of_model=seeds)[name == "u_err"]
-            found = found + of_errors[rows] @ by_settings
-        return np.asarray(found, np.float64)
+        changes, nv, (seeds, of_model) = self.tangent(state, S), self.nv, self._moving(state, weights)
+        of_errors = equations.of_errors(state, self.changes(state)[0], seeds)[name == "u_err"]
+        found: Array = of_errors[rows] @ np.vstack([changes[:nv], of_model])
+        return found if name == "q_err" else found + matter.calc_g(state)[:count] @ changes[nv : nv + nu]
 
     def _differences_of_errors(self, state: State, S: Array, weights: Array, name: str, count: int) -> Array:
         """The same by differences, for systems with parts in Python."""
@@ -622,12 +566,13 @@ class Variations:
         return self.whole_y(state)
 
 
-def _z_dot(state: State) -> Array:
-    return np.array(state.z_dot_view)
-
-
 def _rates_of(state: State) -> Array:
     return np.array(state.record.y_dot[:, 0])
+
+
+def _masses(state: State) -> Array:
+    """The particles' masses, a row a coordinate."""
+    return np.repeat(state.field("particle_mass")[:, 0], 3)[:, None]
 
 
 def _held_places(controllers: list[tuple[int, Any]], size: int) -> Array:
