@@ -53,8 +53,8 @@ def inverse_dynamics(system: MultibodySystem, state: State | None = None) -> Cal
     return _differentiable(InverseDynamics(system, state))
 
 
-#: What the function gives, its Jacobians with it, and its second derivatives: by the number of a derivative.
-_VALUE, _JACOBIANS, _SECOND = 0, 1, 2
+#: Sums over the changes of all arguments, of what has derivatives by the number of an order.
+_ALONG = "...ik,...k->...i", "...ijk,...k->...ij"
 
 
 @functools.cache
@@ -69,22 +69,18 @@ def _primitive() -> Any:
     from jax.interpreters import ad, batching, mlir
 
     primitive = Primitive("mobod_dynamics")
-    primitive.multiple_results = True
 
-    def results(q: Any, core: ArrayDynamics, order: int) -> list[Any]:
-        nq, nu, size = core.nq, core.nu, core.nq + 2 * core.nu
-        of_jacobians: list[tuple[int, ...]] = [(nu,), (nu, nq), (nu, nu), (nu, nu)]
-        shapes = of_jacobians if order == _JACOBIANS else [(nu, size, size) if order else (nu,)]
-        return [jax.ShapeDtypeStruct((*q.shape[:-1], *one), q.dtype) for one in shapes]
+    def result(q: Any, core: ArrayDynamics, order: int) -> Any:
+        shape = *q.shape[:-1], core.nu, *[core.nq + 2 * core.nu] * order
+        return jax.ShapeDtypeStruct(shape, q.dtype)
 
     def compute(*given: Any, core: ArrayDynamics, order: int) -> Any:
         def call(*arguments: Any) -> Any:
-            lead, rows = arguments[0].shape[:-1], [np.asarray(one, np.float64) for one in arguments]
-            rows = [one.reshape(-1, one.shape[-1]) for one in rows]
-            parts: Any = core.jacobians(*rows) if order == _JACOBIANS else [(core.second if order else core.value)(*rows)]
-            return [np.asarray(part.reshape(*lead, *part.shape[1:]), arguments[0].dtype) for part in parts]
+            rows = [np.asarray(one, np.float64).reshape(-1, one.shape[-1]) for one in arguments]
+            found = core.derivative(order, *rows)
+            return np.asarray(found.reshape(*arguments[0].shape[:-1], *found.shape[1:]), arguments[0].dtype)
 
-        return jax.pure_callback(call, results(given[0], core, order), *given)
+        return jax.pure_callback(call, result(given[0], core, order), *given)
 
     def batch(given: Any, places: Any, **kind: Any) -> Any:
         size = next(one.shape[place] for one, place in zip(given, places, strict=True) if place is not None)
@@ -92,25 +88,18 @@ def _primitive() -> Any:
             jnp.broadcast_to(one, (size, *one.shape)) if place is None else jnp.moveaxis(one, place, 0)
             for one, place in zip(given, places, strict=True)
         ]
-        found = primitive.bind(*moved, **kind)
-        return found, [0] * len(found)
+        return primitive.bind(*moved, **kind), 0
 
     def jvp(primals: Any, tangents: Any, *, core: ArrayDynamics, order: int) -> Any:
-        if order == _SECOND:
+        if order == len(_ALONG):
             raise NotImplementedError("functions of mobod.jax have first and second derivatives, and no third ones")
-        changes = [ad.instantiate_zeros(one) for one in tangents]
-        value, *by = primitive.bind(*primals, core=core, order=_JACOBIANS)
-        along = [jnp.einsum("...ij,...j->...i", J, change) for J, change in zip(by, changes, strict=True)]
-        if order == _VALUE:
-            return [value], [sum(along[1:], along[0])]
-        (second,) = primitive.bind(*primals, core=core, order=_SECOND)
-        bent = jnp.einsum("...ijk,...k->...ij", second, jnp.concatenate(changes, axis=-1))
-        ends = core.nq, core.nq + core.nu
-        return [value, *by], [sum(along[1:], along[0]), *jnp.split(bent, ends, axis=-1)]
+        changes = jnp.concatenate([ad.instantiate_zeros(one) for one in tangents], axis=-1)
+        value, by = (primitive.bind(*primals, core=core, order=order + k) for k in range(2))
+        return value, jnp.einsum(_ALONG[order], by, changes)
 
     primitive.def_impl(compute)
-    primitive.def_abstract_eval(lambda *given, **kind: [given[0].update(shape=one.shape) for one in results(given[0], **kind)])
-    mlir.register_lowering(primitive, mlir.lower_fun(compute, multiple_results=True))
+    primitive.def_abstract_eval(lambda *given, **kind: given[0].update(shape=result(given[0], **kind).shape))
+    mlir.register_lowering(primitive, mlir.lower_fun(compute, multiple_results=False))
     batching.primitive_batchers[primitive], ad.primitive_jvps[primitive] = batch, jvp
     return primitive
 
@@ -120,17 +109,15 @@ def _differentiable(core: ArrayDynamics) -> Callable[[Any, Any, Any], Any]:
         import jax.numpy as jnp
     except ImportError:
         raise ImportError("mobod.jax needs JAX: pip install 'mobod[jax]'") from None
-    nq, nu, primitive = core.nq, core.nu, _primitive()
+    primitive = _primitive()
 
     def function(q: Any, u: Any, third: Any) -> Any:
         given = [jnp.asarray(one) for one in (q, u, third)]
         dtype = jnp.result_type(*given, jnp.float32)
-        for name, one, size in zip(("q", "u", "the third argument"), given, (nq, nu, nu), strict=True):
-            if one.ndim == 0 or one.shape[-1] != size:
-                raise ValueError(f"{name} has to have the shape (..., {size}), got {one.shape}")
+        core.check_shapes(*(one.shape for one in given))
         lead = jnp.broadcast_shapes(*(one.shape[:-1] for one in given))
         wide = (jnp.broadcast_to(one.astype(dtype), (*lead, one.shape[-1])) for one in given)
-        return primitive.bind(*wide, core=core, order=_VALUE)[0]
+        return primitive.bind(*wide, core=core, order=0)
 
     return function
 

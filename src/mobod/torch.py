@@ -52,124 +52,55 @@ def inverse_dynamics(system: MultibodySystem, state: State | None = None) -> Cal
     return _differentiable(InverseDynamics(system, state))
 
 
-def _rows_of(given: tuple[Any, ...]) -> tuple[Any, list[Any]]:
-    """The leading shape, and rows of states."""
-    lead = given[0].shape[:-1]
-    return lead, [one.detach().cpu().numpy().astype(np.float64).reshape(-1, one.shape[-1]) for one in given]
-
-
-def _in_front(info: Any, places: tuple[Any, ...], given: tuple[Any, ...]) -> list[Any]:
-    """Arguments of `torch.vmap`, those that do not vary repeated, with its axis in front."""
-    pairs = zip(given, places, strict=True)
-    return [one.expand(info.batch_size, *one.shape) if place is None else one.movedim(place, 0) for one, place in pairs]
-
-
-def _no_third(ctx: Any, *gradients: Any) -> Any:
-    raise NotImplementedError("functions of mobod.torch have first and second derivatives, and no third ones")
-
-
-def _keep(ctx: Any, inputs: Any, output: Any) -> None:
-    """Keep the core and the arrays for derivatives."""
-    ctx.core = inputs[0]
-    ctx.save_for_backward(*inputs[1:])
-    ctx.save_for_forward(*inputs[1:])
-
-
-@functools.cache
-def _seconds() -> Any:
-    """The function of arrays of states that is the Jacobians' derivatives by all three arguments side by side."""
-    import torch
-
-    class Seconds(torch.autograd.Function):
-        @staticmethod
-        def forward(core: ArrayDynamics, *given: Any) -> Any:
-            lead, rows = _rows_of(given)
-            found = core.second(*rows)
-            return torch.as_tensor(found, dtype=given[0].dtype).reshape(*lead, *found.shape[1:])
-
-        @staticmethod
-        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            pass
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
-            return Seconds.apply(core, *_in_front(info, in_dims[1:], given)), 0
-
-        backward = jvp = staticmethod(_no_third)
-
-    return Seconds
-
-
-@functools.cache
-def _jacobians() -> Any:
-    """The function that is the derivatives by the three arguments, computed where something asks for them."""
-    import torch
-
-    class Jacobians(torch.autograd.Function):
-        setup_context = staticmethod(_keep)
-
-        @staticmethod
-        def forward(core: ArrayDynamics, *given: Any) -> Any:
-            lead, rows = _rows_of(given)
-            parts = core.jacobians(*rows)[1:]
-            return tuple(
-                torch.as_tensor(part, dtype=one.dtype).reshape(*lead, *part.shape[1:])
-                for part, one in zip(parts, given, strict=True)
-            )
-
-        @staticmethod
-        def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
-            return Jacobians.apply(core, *_in_front(info, in_dims[1:], given)), (0, 0, 0)
-
-        @staticmethod
-        def backward(ctx: Any, *gradients: Any) -> Any:
-            H, given = _seconds().apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
-            weights = torch.cat([one.to(H.dtype) for one in gradients], -1)
-            found = torch.einsum("...ij,...ijk->...k", weights, H)
-            parts = torch.split(found, [one.shape[-1] for one in given], -1)
-            return None, *(part.to(one.dtype) for part, one in zip(parts, given, strict=True))
-
-        @staticmethod
-        def jvp(ctx: Any, *changes: Any) -> Any:
-            H, given = _seconds().apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
-            each = [torch.zeros_like(one) if by is None else by for by, one in zip(changes[1:], given, strict=True)]
-            found = torch.einsum("...ijk,...k->...ij", H, torch.cat([one.to(H.dtype) for one in each], -1))
-            return torch.split(found, [one.shape[-1] for one in given], -1)
-
-    return Jacobians
+#: Sums over what has derivatives by the number of an order, and over changes of the arguments.
+_BACK, _ALONG = ("...i,...ik->...k", "...ij,...ijk->...k"), ("...ik,...k->...i", "...ijk,...k->...ij")
 
 
 @functools.cache
 def _function() -> Any:
-    """The function of arrays of states, with what `torch.func` needs."""
+    """The function that is a core's derivatives of some order, of arrays of states, with what `torch.func` needs."""
     import torch
 
+    def next_order(ctx: Any) -> Any:
+        """Derivatives by all arguments, computed where something asks for them."""
+        if ctx.order == len(_BACK):
+            raise NotImplementedError("functions of mobod.torch have first and second derivatives, and no third ones")
+        return Dynamics.apply(ctx.core, ctx.order + 1, *ctx.saved_tensors)
+
     class Dynamics(torch.autograd.Function):
-        setup_context = staticmethod(_keep)
+        @staticmethod
+        def forward(core: ArrayDynamics, order: int, *given: Any) -> Any:
+            kind = functools.reduce(torch.promote_types, (one.dtype for one in given)) if order else given[0].dtype
+            rows = (one.detach().cpu().numpy().astype(np.float64).reshape(-1, one.shape[-1]) for one in given)
+            found = core.derivative(order, *rows)
+            return torch.as_tensor(found, dtype=kind).reshape(*given[0].shape[:-1], *found.shape[1:])
 
         @staticmethod
-        def forward(core: ArrayDynamics, *given: Any) -> Any:
-            lead, rows = _rows_of(given)
-            return torch.as_tensor(core.value(*rows), dtype=given[0].dtype).reshape(*lead, core.nu)
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.core, ctx.order, ctx.kind = *inputs[:2], output.dtype
+            ctx.save_for_backward(*inputs[2:])
+            ctx.save_for_forward(*inputs[2:])
 
         @staticmethod
-        def vmap(info: Any, in_dims: Any, core: ArrayDynamics, *given: Any) -> Any:
-            return Dynamics.apply(core, *_in_front(info, in_dims[1:], given)), 0
+        def vmap(info: Any, in_dims: Any, core: ArrayDynamics, order: int, *given: Any) -> Any:
+            moved = [
+                one.expand(info.batch_size, *one.shape) if place is None else one.movedim(place, 0)
+                for one, place in zip(given, in_dims[2:], strict=True)
+            ]
+            return Dynamics.apply(core, order, *moved), 0
 
         @staticmethod
-        def backward(ctx: Any, *gradients: Any) -> Any:
-            Js = _jacobians().apply(ctx.core, *ctx.saved_tensors)
-            return None, *(torch.einsum("...i,...ij->...j", gradients[0].to(J.dtype), J) for J in Js)
+        def backward(ctx: Any, gradient: Any) -> Any:
+            by, given = next_order(ctx), ctx.saved_tensors
+            found = torch.einsum(_BACK[ctx.order], gradient.to(by.dtype), by)
+            parts = torch.split(found, [one.shape[-1] for one in given], -1)
+            return None, None, *(part.to(one.dtype) for part, one in zip(parts, given, strict=True))
 
         @staticmethod
         def jvp(ctx: Any, *changes: Any) -> Any:
-            Js, given = _jacobians().apply(ctx.core, *ctx.saved_tensors), ctx.saved_tensors
-            parts = [
-                torch.einsum("...ij,...j->...i", J, change)
-                for J, change in zip(Js, changes[1:], strict=True)
-                if change is not None
-            ]
-            return sum(parts).to(given[0].dtype)
+            by, pairs = next_order(ctx), zip(changes[2:], ctx.saved_tensors, strict=True)
+            every = torch.cat([(torch.zeros_like(one) if change is None else change).to(by.dtype) for change, one in pairs], -1)
+            return torch.einsum(_ALONG[ctx.order], by, every).to(ctx.kind)
 
     return Dynamics
 
@@ -184,11 +115,9 @@ def _differentiable(core: ArrayDynamics) -> Callable[[Any, Any, Any], Any]:
     def function(q: Any, u: Any, third: Any) -> Any:
         given = [torch.as_tensor(one) for one in (q, u, third)]
         given = [one if one.is_floating_point() else one.to(torch.get_default_dtype()) for one in given]
-        for name, one, size in zip(("q", "u", "the third argument"), given, (core.nq, core.nu, core.nu), strict=True):
-            if one.ndim == 0 or one.shape[-1] != size:
-                raise ValueError(f"{name} has to have the shape (..., {size}), got {tuple(one.shape)}")
+        core.check_shapes(*(one.shape for one in given))
         lead = torch.broadcast_shapes(*(one.shape[:-1] for one in given))
-        return apply(core, *(one.expand(*lead, one.shape[-1]) for one in given))
+        return apply(core, 0, *(one.expand(*lead, one.shape[-1]) for one in given))
 
     return function
 

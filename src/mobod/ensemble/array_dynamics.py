@@ -12,7 +12,7 @@ import collections
 import functools
 import threading
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -34,15 +34,6 @@ from .second_differences import differences, gradients, steps
 _KEPT = 8
 #: Radians that lines turn about themselves in differences of fourth order, which second derivatives take differences of.
 _TURN = 2e-3
-
-
-class Jacobians(NamedTuple):
-    """Values ``(n, nu)``, and derivatives ``(n, nu, nq)``, ``(n, nu, nu)``, ``(n, nu, nu)`` by the three arguments."""
-
-    value: Array
-    q: Array
-    u: Array
-    third: Array
 
 
 class ArrayDynamics(abc.ABC):
@@ -79,12 +70,20 @@ class ArrayDynamics(abc.ABC):
         """Values of n states."""
         return self._value(self._of(len(q)), q, u, third)
 
-    def jacobians(self, q: Array, u: Array, third: Array) -> Jacobians:
-        """Values and derivatives of n states."""
-        return Jacobians(self.value(q, u, third), *self.derivatives(q, u, third))
+    def derivative(self, order: int, q: Array, u: Array, third: Array) -> Array:
+        """Values ``(n, nu)``, or first derivatives ``(n, nu, d)`` by (q, u, third), or second ones ``(n, nu, d, d)``."""
+        if order == 2:
+            return self.second(q, u, third)
+        return np.concatenate(self.derivatives(q, u, third), axis=2) if order else self.value(q, u, third)
+
+    def check_shapes(self, *shapes: tuple[int, ...]) -> None:
+        """Raise `ValueError` unless these are shapes of the three arguments."""
+        for name, shape, size in zip(("q", "u", "the third argument"), shapes, (self.nq, self.nu, self.nu), strict=True):
+            if not shape or shape[-1] != size:
+                raise ValueError(f"{name} has to have the shape (..., {size}), got {tuple(shape)}")
 
     def derivatives(self, q: Array, u: Array, third: Array) -> tuple[Array, Array, Array]:
-        """The derivatives alone."""
+        """Derivatives of n states ``(n, nu, nq)``, ``(n, nu, nu)``, ``(n, nu, nu)`` by the three arguments."""
         found = self._derivatives(self._of(len(q)), q, u, third)
         by_q = self.by_numbers(found.q, q, lambda q: self.value(q, u, third))
         return by_q, found.u, getattr(found, self.third)
