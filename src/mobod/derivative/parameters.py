@@ -9,6 +9,7 @@ seeds of `jvp`. What users have written in Python takes differences of fourth or
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,8 +19,8 @@ from ..force.gravity_compensation import GravityCompensation
 from ..force.thermostat import Thermostat
 from ..value.stage import Stage
 from .differences import along, note
-from .equations import contradiction, of_equations, solve
-from .settings import Setting
+from .equations import OfEquations, contradiction, of_equations, solve
+from .settings import Setting, seeds_of
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -39,49 +40,51 @@ class RatesByParameters(NamedTuple):
 
 def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByParameters:
     """Derivatives by settings. Needs ACCELERATION."""
-    tree = state.tree
-    size = sum(setting.size for setting in settings)
-    residual, errors = np.zeros((tree.nu, size)), np.zeros((tree.counts["num_rows"], size))
-    known = np.zeros((tree.nu, size))
-    q_dot, z_dot = np.zeros((tree.nq, size)), np.zeros((tree.nz, size))
-    of_particles, left = np.zeros((tree.counts["particle_size"], size)), contradiction(state)
-    turned = None if left is None else np.zeros((tree.nu, size))
-    first, of_elements = 0, []
-    Y = None if is_weighed(system, state) else _regressor(system, state, settings)
-
-    def of_body(name: str, b: int) -> Array:
-        return state.field(name)[b]
-
-    for setting in settings:
-        place = slice(first, first + setting.size)
-        first += setting.size
-        if setting.inertial is not None and Y is not None:
-            residual[:, place] = by_inertia(tree, setting.inertial, Y, state.u_dot_view[: tree.nu], of_body)
-        elif setting.size:
-            of_elements.append((place, setting))
-    if of_elements and system.calls_python:
+    tree, ends, Y = state.tree, np.cumsum([0, *(setting.size for setting in settings)]), None
+    if any(setting.inertial is not None for setting in settings) and not is_weighed(system, state):
+        Y = system.get_matter_subsystem().calc_inertial_parameter_regressor(state, state.u_dot_view[: tree.nu])
+    is_other = [Y is None or setting.inertial is None for setting in settings]
+    others = [setting for setting, other in zip(settings, is_other, strict=True) if other and setting.size]
+    if others and system.calls_python:
         note(system, state)
-        equations = Equations(system, state, left)
-        for place, setting in of_elements:
-            for i in range(setting.size):
-                column = equations.along(setting, i, setting.step(state, i))
-                residual[:, place.start + i] = column[: tree.nu]
-                errors[equations.rows, place.start + i] = column[tree.nu : tree.nu + len(equations.rows)]
-                z_dot[:, place.start + i] = column[len(column) - tree.nz :]
-                if turned is not None:
-                    turned[:, place.start + i] = column[tree.nu + len(equations.rows) :][: tree.nu]
-                if setting.is_of_motion:
-                    known[:, place.start + i] = equations.prescribed_along(setting, i, setting.step(state, i))
-    elif of_elements:
-        columns = np.concatenate([np.r_[place] for place, _ in of_elements])
-        found = of_equations(state, {}, of_model=[seed for _, setting in of_elements for seed in setting.seeds(state)])
-        residual[:, columns], errors[:, columns], known[:, columns] = found.residual, found.errors, found.known
-        q_dot[:, columns], z_dot[:, columns] = found.q_dot, found.z_dot
-        of_particles[:, columns] = found.particle_forces
-        if turned is not None:
-            turned[:, columns] = found.turned
+        found = _differences_of_equations(system, state, others)
+    else:
+        found = of_equations(state, {}, of_model=seeds_of(others, state))
+    columns = np.flatnonzero(np.repeat(is_other, np.diff(ends)))
+    every: list[Any] = [None if part is None else np.zeros((len(part), ends[-1])) for part in found[:7]]
+    for whole, part in zip(every, found, strict=False):
+        if part is not None:
+            whole[:, columns] = part
+    residual, errors, known, q_dot, z_dot, of_particles, turned = every
+    for setting, other, first, end in zip(settings, is_other, ends, ends[1:], strict=False):
+        if not other:
+            inertial, u_dot = setting.inertial, state.u_dot_view[: tree.nu]
+            residual[:, first:end] = by_inertia(tree, inertial, Y, u_dot, lambda name, b: state.field(name)[b])
     u_dot = _moved(system, state, settings) if state.slides else solve(state, residual, errors, known, turned)[0]
     return RatesByParameters(q_dot, u_dot, z_dot, of_particles)
+
+
+def _differences_of_equations(system: Any, state: State, settings: list[Setting]) -> OfEquations:
+    """`of_equations` by differences, but for q_dot and particles: of states near one, at its u_dot and multipliers."""
+    matter, nu, left = system.get_matter_subsystem(), state.tree.nu, contradiction(state)
+    rows, u_dot, multipliers = matter.rows_in_use(state), np.array(state.u_dot_view[:nu]), state.multipliers
+    size = np.cumsum([nu, state.tree.counts["num_rows"], nu, state.tree.nz])
+
+    def at(setting: Setting, i: int, h: float) -> Array:
+        other = setting.moved(state, i, h)
+        system.realize(other, Stage.ACCELERATION if state.has_known else Stage.DYNAMICS)
+        residual, errors, turned = system.calc_inverse_dynamics(other, u_dot), np.zeros(size[1] - size[0]), np.zeros(nu)
+        if len(rows):
+            residual = residual + matter.multiply_by_g_transpose(other, multipliers)
+            errors[rows] = matter.calc_constraint_acceleration_errors(other, u_dot)
+            if left is not None:
+                turned = matter.multiply_by_g_transpose(other, left[rows])
+        return np.concatenate([residual, errors, other.u_dot_view[:nu], other.z_dot_view[: state.tree.nz], turned])
+
+    each = [along(partial(at, one, i), one.step(state, i)) for one in settings for i in range(one.size)]
+    residual, errors, known, z_dot, turned = np.split(np.array(each).T, size)
+    nothing = (np.zeros((rows, len(each))) for rows in (state.tree.nq, state.tree.counts["particle_size"]))
+    return OfEquations(residual, errors, known, next(nothing), z_dot, next(nothing), None if left is None else turned, {})
 
 
 def _moved(system: Any, state: State, settings: list[Setting]) -> Array:
@@ -92,7 +95,7 @@ def _moved(system: Any, state: State, settings: list[Setting]) -> Array:
         system.realize(other)
         return np.array(other.u_dot_view[: state.tree.nu])
 
-    columns = [along(lambda h, s=s, i=i: u_dot(s, i, h), s.step(state, i)) for s in settings for i in range(s.size)]  # type: ignore[misc]
+    columns = [along(partial(u_dot, one, i), one.step(state, i)) for one in settings for i in range(one.size)]
     return np.array(columns).T.reshape(state.tree.nu, len(columns))
 
 
@@ -102,14 +105,6 @@ def is_weighed(system: Any, state: State) -> bool:
     return bool(
         system.calls_python or any(isinstance(force, _WEIGHING) and enabled[force.element] for force in system.all_forces())
     )
-
-
-def _regressor(system: Any, state: State, settings: list[Setting]) -> Array | None:
-    """The regressor at the state's u_dot, where some setting is an inertial parameter."""
-    if all(setting.inertial is None for setting in settings):
-        return None
-    Y: Array = system.get_matter_subsystem().calc_inertial_parameter_regressor(state, state.u_dot_view[: state.tree.nu])
-    return Y
 
 
 def by_inertia(tree: Any, inertial: tuple[int, str], Y: Array, u_dot: Array, of_body: Callable[[str, int], Array]) -> Array:
@@ -127,39 +122,3 @@ def by_inertia(tree: Any, inertial: tuple[int, str], Y: Array, u_dot: Array, of_
     if name == "mass":
         return Y[..., 10 * b - 10 : 10 * b - 9] + of_moments @ of_body("com", b)[..., None]
     return Y[..., 10 * b - 6 : 10 * b] if name == "inertia" else of_body("mass", b)[..., None] * of_moments
-
-
-class Equations:
-    """Residual, constraint errors and z_dot of states near one, at its u_dot and multipliers."""
-
-    def __init__(self, system: Any, state: State, left: Array | None) -> None:
-        self._system, self._matter = system, system.get_matter_subsystem()
-        self._u_dot, self._multipliers = np.array(state.u_dot_view[: state.tree.nu]), state.multipliers
-        #: The kernels' rows that are in use.
-        self.rows = self._matter.rows_in_use(state)
-        #: Of accelerations, which contradicting equations leave.
-        self._left = None if left is None else left[self.rows]
-        self._state = state
-
-    def along(self, setting: Setting, i: int, step: float) -> Array:
-        """The derivative by number i of a setting ``(nu + rows + nz,)``."""
-        return along(lambda h: self._at(setting.moved(self._state, i, h)), step)
-
-    def prescribed_along(self, setting: Setting, i: int, step: float) -> Array:
-        """The residual of u_dot ``(nu,)``, of which prescribed numbers count."""
-        return along(lambda h: self._u_dot_at(setting.moved(self._state, i, h)), step)
-
-    def _u_dot_at(self, other: State) -> Array:
-        self._system.realize(other, Stage.ACCELERATION)
-        return np.array(other.u_dot_view[: other.tree.nu])
-
-    def _at(self, other: State) -> Array:
-        self._system.realize(other, Stage.DYNAMICS)
-        residual: Array = self._system.calc_inverse_dynamics(other, self._u_dot)
-        errors, turned = np.zeros(0), np.zeros(0)
-        if len(self.rows):
-            residual = residual + self._matter.multiply_by_g_transpose(other, self._multipliers)
-            errors = self._matter.calc_constraint_acceleration_errors(other, self._u_dot)
-            if self._left is not None:
-                turned = self._matter.multiply_by_g_transpose(other, self._left)
-        return np.concatenate([residual, errors, turned, other.z_dot_view[: other.tree.nz]])
