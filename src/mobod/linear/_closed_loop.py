@@ -20,7 +20,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..control.custom import Custom, controllers_of
-from ..derivative.differences import along, columns
+from ..derivative.differences import columns
 from ..derivative.laws import of_samples
 from ..derivative.settings import seeds_of
 from ..errors import ModelError
@@ -179,10 +179,7 @@ class Laws:
         def rows(move: Callable[[int, float], State], count: int) -> Array:
             return columns(lambda k, h: self._efforts_at(move(k, h)), count, size)
 
-        by_inputs = np.zeros((size, len(inputs)))
-        for k in inputs.of_settings:
-            pushed = inputs.pushed(state, k)
-            by_inputs[:, k] = along(lambda h, pushed=pushed: self.efforts(pushed(h)), inputs.step(state, k))  # type: ignore[misc]
+        by_inputs = inputs.differences(state, inputs.of_settings, self.efforts, size)
         return rows(at_variable, n), rows(at_memory, len(self.memory_names)), by_inputs
 
     def _efforts_at(self, state: State) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
+from ..derivative.differences import along
 from ..derivative.settings import Setting, find
 from ..mobilizer.base import MobilizedBody
 from ..simulation.names import speed_names
@@ -94,10 +95,14 @@ class Inputs:
 
         return at
 
-    def step(self, state: State, k: int) -> float:
-        """A step for differences by input k."""
-        one = self._each[k]
-        return 1e-2 if isinstance(one, int) else one[0].step(state, one[1])
+    def differences(self, state: State, of: Iterable[int], values: Callable[[State], Array], size: int) -> Array:
+        """Derivatives of values of a state ``(size, len(self))`` by some inputs, zeros by the others."""
+        found = np.zeros((size, len(self)))
+        for k in of:
+            pushed, one = self.pushed(state, k), self._each[k]
+            h = 1e-2 if isinstance(one, int) else one[0].step(state, one[1])
+            found[:, k] = along(lambda h, pushed=pushed: values(pushed(h)), h)  # type: ignore[misc]
+        return found
 
     def moved(self, state: State, changes: Array) -> State:
         """A copy of the state with all inputs changed; they have to be settings."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..derivative import coordinates, equations
-from ..derivative.differences import along
+from ..derivative.differences import columns
 from ..derivative.parameters import by_settings
 from ..errors import ModelError
 from ..measure.base import Measure
@@ -437,9 +437,4 @@ def _outputs_by_all(system: Any, state: State, inputs: Inputs, values: Callable[
         return values(other)
 
     size = len(values(state))
-    C = np.array([along(lambda h, k=k: at(k, h)) for k in range(2 * nu + nz + turned)]).reshape(-1, size).T  # type: ignore[misc]
-    columns = []
-    for k in range(len(inputs)):
-        pushed = inputs.pushed(state, k)
-        columns.append(along(lambda h, pushed=pushed: values(pushed(h)), inputs.step(state, k)))  # type: ignore[misc]
-    return C, np.array(columns).reshape(len(inputs), size).T
+    return columns(at, 2 * nu + nz + turned, size), inputs.differences(state, range(len(inputs)), values, size)

@@ -14,11 +14,10 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.dual_array import DualArray, NotDifferentiable
+from ..derivative.differences import STEP, along
 from ..errors import ModelError
 from ..value.checks import all_known
 
-#: The step of differences of fourth order.
-_STEP = 5e-4
 #: What is given: of each name, its values ``(rows, n)`` or ``(n,)``, and its derivatives by the variables ``(k, rows, n)``.
 Given = Mapping[str, tuple[Array, Array]]
 
@@ -132,14 +131,12 @@ class NodeFunction:
             change = {name: given[name][1][i] for name in self.names}
             if not any(one.any() for one in change.values()):
                 continue
-            size = np.maximum(1.0, max(float(np.abs(given[name][0]).max(initial=0.0)) for name in self.names))
-            h = _STEP * size
+            size = max(1.0, *(float(np.abs(given[name][0]).max(initial=0.0)) for name in self.names))
 
-            def at(s: float, change: Any = change, h: float = h) -> Array:
-                moved = {name: (given[name][0] + s * h * change[name], given[name][1]) for name in self.names}
-                return self.values(moved, n)
+            def at(h: float, change: Any = change) -> Array:
+                return self.values({name: (given[name][0] + h * change[name], given[name][1]) for name in self.names}, n)
 
-            slopes[:, i] = (8.0 * (at(1.0) - at(-1.0)) - (at(2.0) - at(-2.0))) / (12.0 * h)
+            slopes[:, i] = along(at, STEP * size)
         return value, slopes
 
 

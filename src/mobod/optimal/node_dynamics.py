@@ -16,6 +16,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..derivative.coordinates import has_rates
+from ..derivative.differences import along
 from ..derivative.results import ForwardDynamicsDerivatives
 from ..derivative.settings import Setting
 from ..ensemble.array_dynamics import ForwardDynamics
@@ -153,10 +154,7 @@ class NodeDynamics:
         if self.nz:
             of = [*range(nx), *self._setting]
             J[:, nq + nu :, of] = self._along(self._inward(y, 2.0 * _STEP), t, p, of, slice(nq + nu, nx))
-            h = _STEP
-            by_t[:, nq + nu :] = sum(
-                c * self.rates(y, t + k * h, p)[:, nq + nu :] for k, c in ((1, 8.0), (-1, -8.0), (2, -1.0), (-2, 1.0))
-            ) / (12.0 * h)
+            by_t[:, nq + nu :] = along(lambda h: self.rates(y, t + h, p)[:, nq + nu :])
         return J, by_t, by_p
 
     def second(self, y: Array, t: Array, p: Array, weights: Array, with_time: bool) -> Array:

@@ -226,12 +226,7 @@ class Carrying(Base):
             return np.concatenate([of.whole_y(other), _numbers_of(other)])
 
         def by(changes: Array, of_settings: Array, value: Any, times: Array, step: float) -> Array:
-            return np.array(
-                [
-                    of.along(state, one, weight, value, Stage.ACCELERATION, time=time, step=step)
-                    for one, weight, time in zip(of.tangent(state, changes).T, of_settings.T, times.tolist(), strict=True)
-                ]
-            ).T
+            return of.along_each(state, changes, of_settings, value, Stage.ACCELERATION, times, step)
 
         n = S.shape[1]
         shifts, f = np.zeros(n), np.zeros_like(before)

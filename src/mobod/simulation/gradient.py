@@ -201,16 +201,8 @@ def _number(value: Any, state: State) -> float:
 
 def _derivatives(run: Carrying, state: State, loss: Callable[[State], float]) -> tuple[Array, Array]:
     """Derivatives of the loss at a state, by y ``(ny,)`` and by the settings ``(n,)``."""
-    of, n = run.variations, len(run.directions)
-    every = np.eye(of.num_changes)
-
-    def value(other: State) -> float:
-        return _number(loss(other), other)
-
-    by = np.array([of.along(state, change, None, value, Stage.ACCELERATION) for change in every])
-    by_settings = np.zeros(n)
-    for k in np.flatnonzero(run.directions.of_settings):
-        by_settings[k] = of.along(state, 0.0 * every[0], np.eye(n)[k], value, Stage.ACCELERATION)
+    of = run.variations
+    (by,), (by_settings,) = of.by_differences(state, lambda other: _number(loss(other), other), 1)
     _, back = of.changes(state)
     return np.concatenate([by[: of.nv] @ back, by[of.nv :]]), by_settings
 

@@ -77,6 +77,8 @@ class Directions:
             places |= {"particle_locations": slice(first, first + size)}
             places |= {"particle_velocities": slice(first + size, first + 2 * size)}
         whole, columns, scales = np.eye(first + 2 * size), [], []
+        of_start = [f"{name}.{letter}" for letter in "qu" for name in u_names] + [f"z[{i}]" for i in range(nz)]
+        of_start += [f"{name}[{p}].{axis}" for name in list(places)[3:] for p in range(size // 3) for axis in "xyz"]
         self.names: list[str] = []
         self.settings: list[Setting] = []
         of_settings: list[bool] = []
@@ -93,15 +95,7 @@ class Directions:
                 of_settings += [True] * setting.size
                 continue
             columns.append(whole[:, at])
-            letter = {**dict.fromkeys(range(nu), "q"), **dict.fromkeys(range(nu, 2 * nu), "u")}
-            for i in range(at.start, at.stop):
-                if i < 2 * nu:
-                    self.names.append(f"{u_names[i % nu]}.{letter[i]}")
-                elif i < first:
-                    self.names.append(f"z[{i - 2 * nu}]")
-                else:
-                    p, axis = divmod(i - at.start, 3)
-                    self.names.append(f"{one}[{p}].{'xyz'[axis]}")
+            self.names += of_start[at]
             scales += [1.0] * (at.stop - at.start)
             of_settings += [False] * (at.stop - at.start)
         self.of_start = np.hstack(columns) if columns else np.zeros((len(whole), 0))
@@ -249,7 +243,8 @@ class Variations:
         nq, nu, nz, nv, n = self.nq, self.nu, self.nz, self.nv, self.num_particle_numbers
         of_measures, in_python = nz != state.tree.nz or state.tree.has_measures, self.system.calls_python
         if (in_python and (n or nz or nv > nu)) or (n and of_measures):
-            by_changes, by_model = self._differences_of_rates(state)
+            by_changes, by_model = self.by_differences(state, _rates_of, self.num_integrated)
+            by_changes, by_model = by_changes[nq:], by_model[:, self.directions.of_settings]
         else:
             by_changes, by_model = np.zeros((self.num_integrated - nq, self.num_changes)), self._rates_by_settings(state)
             if n or nv > nu or (nz and not of_measures):
@@ -263,13 +258,6 @@ class Variations:
                 of_z, of_model = slice(nu, nu + nz), slice(nq + nu, nq + nu + nz)
                 by_changes[of_z], by_model[of_model] = self._by_measures(state, by_changes[:nu], by_model[nq : nq + nu])
         return by_changes, by_model
-
-    def _differences_of_rates(self, state: State) -> tuple[Array, Array]:
-        """The same by differences."""
-        still, weights = np.zeros(self.num_changes), np.eye(len(self.directions))[self.directions.of_settings]
-        every = [self.along(state, one, None, _rates_of, Stage.ACCELERATION) for one in np.eye(self.num_changes)]
-        each = [self.along(state, still, one, _rates_of, Stage.ACCELERATION) for one in weights]
-        return np.array(every).T[self.nq :], np.array(each).reshape(-1, self.num_integrated).T
 
     def _rates_by_settings(self, state: State) -> Array:
         """Derivatives of the rates of all that is integrated, but by measures, by settings."""
@@ -360,6 +348,29 @@ class Variations:
             return np.array(value(other), np.float64)
 
         return differences.along(at, step) / unit
+
+    def along_each(
+        self,
+        state: State,
+        S: Array,
+        weights: Array,
+        value: Any,
+        stage: Stage,
+        times: Array | None = None,
+        step: float = differences.STEP,
+    ) -> Array:
+        """`along` for each column of S, changes of y, and of *weights*: a column each."""
+        each = zip(self.tangent(state, S).T, weights.T, np.zeros(S.shape[1]) if times is None else times, strict=True)
+        found = [self.along(state, one, weight, value, stage, time=float(t), step=step) for one, weight, t in each]
+        return np.array(found).T
+
+    def by_differences(self, state: State, value: Any, size: int) -> tuple[Array, Array]:
+        """Derivatives ``(size, ...)`` of a value of a state at ACCELERATION, by changes, and by directions of settings."""
+        n, m, of_settings = self.num_changes, len(self.directions), self.directions.of_settings
+        found, changes, weights = np.zeros((size, n + m)), np.eye(n, n + m), np.eye(m, n + m, n)
+        for k in [*range(n), *(n + np.flatnonzero(of_settings))]:
+            found[:, k] = self.along(state, changes[:, k], weights[:, k], value, Stage.ACCELERATION)
+        return found[:, :n], found[:, n:]
 
     def dq(self, state: State, displacements: Array) -> Array:
         """Changes of q of displacements ``(nv,)`` or ``(nv, n)``; those of speeds alone will do."""
@@ -458,10 +469,8 @@ class Variations:
 
         for force in due:
             _refuse_own_memory(force, state)
-        found = S.copy()
-        for k, (change, weight) in enumerate(zip(self.tangent(state, S).T, weights.T, strict=True)):
-            if change.any() or weight.any():
-                found[self.num_integrated :, k] = self.along(state, change, weight, held, Stage.VELOCITY)
+        found, some = S.copy(), S.any(axis=0) | weights.any(axis=0)
+        found[self.num_integrated :, some] = self.along_each(state, S[:, some], weights[:, some], held, Stage.VELOCITY)
         return found
 
     # ------------------------------------------------------------------------------------------ manifolds
@@ -517,15 +526,10 @@ class Variations:
 
     def _differences_of_errors(self, state: State, S: Array, weights: Array, name: str, count: int) -> Array:
         """The same by differences, for systems with parts in Python."""
-        stage = Stage.POSITION if name == "q_err" else Stage.VELOCITY
-        changes = self.tangent(state, S)
+        stage = Stage.VELOCITY
         if name == "q_err":
-            changes[self.nv :] = 0.0
-        rates = [
-            self.along(state, change, weight, lambda other: getattr(other, name)[:count], stage)
-            for change, weight in zip(changes.T, weights.T, strict=True)
-        ]
-        return np.array(rates).reshape(-1, count).T
+            stage, S = Stage.POSITION, np.vstack([S[: self.nq], 0.0 * S[self.nq :]])
+        return self.along_each(state, S, weights, lambda other: getattr(other, name)[:count], stage).reshape(count, -1)
 
     def known(self, state: State) -> npt.NDArray[np.bool_]:
         """Mask of the numbers of y ``(ny,)`` that locks and motions prescribe."""
