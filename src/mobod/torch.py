@@ -77,7 +77,7 @@ def _function() -> Any:
 
         @staticmethod
         def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-            ctx.core, ctx.order, ctx.kind = *inputs[:2], output.dtype
+            ctx.core, ctx.order, ctx.kind = inputs[0], inputs[1], output.dtype
             ctx.save_for_backward(*inputs[2:])
             ctx.save_for_forward(*inputs[2:])
 

@@ -56,10 +56,10 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
         if part is not None:
             whole[:, columns] = part
     residual, errors, known, q_dot, z_dot, of_particles, turned = every
-    for setting, other, first, end in zip(settings, is_other, ends, ends[1:], strict=False):
-        if not other:
-            inertial, u_dot = setting.inertial, state.u_dot_view[: tree.nu]
-            residual[:, first:end] = by_inertia(tree, inertial, Y, u_dot, lambda name, b: state.field(name)[b])
+    for setting, first, end in zip(settings, ends, ends[1:], strict=False):
+        if setting.inertial is not None and Y is not None:
+            u_dot = state.u_dot_view[: tree.nu]
+            residual[:, first:end] = by_inertia(tree, setting.inertial, Y, u_dot, lambda name, b: state.field(name)[b])
     u_dot = _moved(system, state, settings) if state.slides else solve(state, residual, errors, known, turned)[0]
     return RatesByParameters(q_dot, u_dot, z_dot, of_particles)
 

@@ -6,6 +6,7 @@ rotation are the turns alone.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -41,6 +42,7 @@ def _rows_of_each(setting: Setting, template: State, values: Any, present: Any) 
     return _each.Rows([(field, rows, numbers)], typical=values[0])
 
 
+@dataclasses.dataclass(eq=False)
 class Setting:
     """One number, or several, of a model.
 
@@ -48,42 +50,46 @@ class Setting:
     ----------
     name : str
         ``element.parameter``.
+    read, move : callable
+        ``read(state)``: its numbers in a state; ``move(state, i, h)`` makes number i larger.
     size : int
+    of_seeds : callable, or None
+        ``of_seeds(state)``: how fields of the record change with each number. Unless given, those of *place*.
     inertial : tuple of int and str, or None
         The body's number, and which of its inertial parameters it is, or ``"rotor_inertia"``.
+    place : callable, or None
+        ``place(state)``: the field and its rows that have these numbers and nothing else.
     is_of_motion : bool
         Whether it is a prescribed motion's, with which q and u change.
     adds : bool
         Whether its numbers are what they were plus all changes. Displacements of frames turn by one after the other, and
         directions are made of length 1 after each: derivatives by changes are those by *seeds* where there are none yet.
-    seeds : callable
-        ``seeds(state)``: how fields of the record change with each number. Unless given, those of *place*.
-    place : callable, or None
-        ``place(state)``: the field and its rows that have these numbers and nothing else.
+    is_plain : bool
+        Whether its seeds are the same in all states.
+    setter : callable, or None
+        The setter, where it takes one number.
+    given_names : tuple of str
+        Names of its numbers behind the element's, where users gave some.
+    unit : str
+        Its unit in words, as declared parameters have it.
+    element : object
+        What it is of, if that has declared parameters.
     """
 
-    def __init__(
-        self,
-        name: str,
-        values: Callable[[State], Any],
-        move: Callable[[State, int, float], None],
-        size: int,
-        seeds: Callable[[State], list[list[Seed]]] | None = None,
-        inertial: tuple[int, str] | None = None,
-        place: Callable[[State], tuple[str, slice]] | None = None,
-    ) -> None:
-        self.name, self.size, self.inertial, self.place = name, size, inertial, place
-        self.seeds = seeds or self._seeds_of_place
-        self.is_of_motion, self.adds = False, True
-        #: Whether its seeds are the same in all states.
-        self.is_plain = seeds is None
-        #: The setter, where it takes one number.
-        self.setter: Callable[..., object] | None = None
-        #: Names of its numbers behind the element's, where users gave some.
-        self.given_names: tuple[str, ...] = ()
-        #: Its unit in words, as declared parameters have it, and the element that it is of.
-        self.unit, self.element = "", None
-        self._values, self._move = values, move
+    name: str
+    read: Callable[[State], Any]
+    move: Callable[[State, int, float], None]
+    size: int
+    of_seeds: Callable[[State], list[list[Seed]]] | None = None
+    inertial: tuple[int, str] | None = None
+    place: Callable[[State], tuple[str, slice]] | None = None
+    is_of_motion: bool = False
+    adds: bool = True
+    is_plain: bool = True
+    setter: Callable[..., object] | None = None
+    given_names: tuple[str, ...] = ()
+    unit: str = ""
+    element: Any = None
 
     @property
     def names(self) -> list[str]:
@@ -95,23 +101,26 @@ class Setting:
 
     def values(self, state: State) -> Array:
         """Its numbers ``(size,)`` in a state; those of frames are displacements from where they are, zeros."""
-        return np.array(self._values(state), np.float64).reshape(-1)
+        return np.array(self.read(state), np.float64).reshape(-1)
 
     def step(self, state: State, i: int) -> float:
         """A step for differences of number i."""
-        return 1e-3 * max(1e-3, abs(float(np.ravel(self._values(state))[i])) or 1.0)
+        return 1e-3 * max(1e-3, abs(float(np.ravel(self.read(state))[i])) or 1.0)
 
     def moved(self, state: State, i: int, h: float) -> State:
         """A copy of the state with number i larger by h; it falls as its setter says."""
         other = state.copy()
-        self.shift(other, i, h)
+        self.move(other, i, h)
         return other
 
     def of_each(self, values: Array) -> tuple[Callable[..., object], Array]:
         """A setter, and what it takes of each state, for numbers ``(n, size)``."""
         return (self.put, values) if self.setter is None else (self.setter, values[:, 0])
 
-    def _seeds_of_place(self, state: State) -> list[list[Seed]]:
+    def seeds(self, state: State) -> list[list[Seed]]:
+        """Changes of fields of the record with each number."""
+        if self.of_seeds is not None:
+            return self.of_seeds(state)
         assert self.place is not None
         field, rows = self.place(state)
         at, n = np.arange(self.size), self.size // (rows.stop - rows.start)
@@ -121,11 +130,7 @@ class Setting:
     def put(self, state: State, values: Any) -> None:
         """Give all its numbers ``(size,)`` to a state; not displacements, which have no place of their own."""
         for i, change in enumerate(np.asarray(values, np.float64) - self.values(state)):
-            self._move(state, i, float(change))
-
-    def shift(self, state: State, i: int, h: float) -> None:
-        """Make number i of a state larger by h; it falls as its setter says."""
-        self._move(state, i, h)
+            self.move(state, i, float(change))
 
 
 def find(system: Any, what: Any, elements: Mapping[str, Any] | None = None) -> Setting:
@@ -221,12 +226,14 @@ def _of_parameter(element: Any, parameter: Any, title: str) -> Setting:
         rows, columns = np.arange(first, first + n), np.zeros(n, np.int64)
         return [[Seed(field, rows[has], columns[has], rate[has])] for rate in rates for has in [np.flatnonzero(rate)]]
 
-    found = Setting(title, values, move, size, seeds)
-    found.setter = None if parameter.shape or displaced is not None else set_
-    found.adds = displaced is None and not _is_direction(parameter)
-    found.unit, found.element = parameter.unit, element
-    found.is_plain = displaced is None and _is_plain(element, parameter)
-    return found
+    return Setting(
+        *(title, values, move, size, seeds),
+        adds=displaced is None and not _is_direction(parameter),
+        is_plain=displaced is None and _is_plain(element, parameter),
+        setter=None if parameter.shape or displaced is not None else set_,
+        unit=parameter.unit,
+        element=element,
+    )
 
 
 def _runs(element: Any) -> Mapping[str, tuple[int, int]]:
@@ -366,9 +373,8 @@ def _of_field(body: Any, field: str, title: str, rows: Callable[[State], slice],
         else:  # rows of massless bodies are passed over, whatever their inertia
             state.leave_out("massless", body.index, False)
 
-    found = Setting(title, values, move, size, inertial=(body.index, field), place=lambda state: (field, rows(state)))
-    found.unit = _UNITS.get(field, "")
-    return found
+    place, unit = lambda state: (field, rows(state)), _UNITS.get(field, "")
+    return Setting(title, values, move, size, inertial=(body.index, field), place=place, unit=unit)
 
 
 def _of_frame(body: Any, rotation: str, translation: str, title: str) -> Setting:
@@ -393,9 +399,7 @@ def _of_frame(body: Any, rotation: str, translation: str, title: str) -> Setting
         turns = [[Seed(rotation, here, nine, _turned(R, i).ravel())] for i in range(3)]
         return turns + [[Seed(translation, np.array([b]), np.array([i]), np.ones(1))] for i in range(3)]
 
-    found = Setting(title, values, move, 6, seeds)
-    found.adds = False
-    return found
+    return Setting(title, values, move, 6, seeds, adds=False, is_plain=False)
 
 
 def names_of(settings: Sequence[Setting]) -> list[str]:

@@ -292,11 +292,8 @@ class Derivatives(OfParts):
                 residual[..., ends[k] : ends[k + 1]] = by_inertia(self._template.tree, setting.inertial, Y, u_dot, of_body)
         found: Array = -by_forces @ residual
         if others:
-            of_others, first = self.calc_parameter_derivatives(others), 0
-            for k, setting in enumerate(settings):
-                if setting.inertial is None:
-                    found[..., ends[k] : ends[k + 1]] = of_others[..., first : first + setting.size]
-                    first += setting.size
+            is_other = np.repeat([setting.inertial is None for setting in settings], np.diff(ends))
+            found[..., is_other] = self.calc_parameter_derivatives(others)
         return found
 
     def _seeded(self, each: list[SeededRecord], settings: list[Setting]) -> list[tuple[Any, ...]]:

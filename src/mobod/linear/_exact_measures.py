@@ -42,7 +42,7 @@ class ExactMeasures:
         known = [one for one in dict.fromkeys(measures) if _is_compiled(system, state, one)]
         of = Differentiated(system, state.tree, known)
         nu, nz, n, m = state.tree.nu, len(state.z_view), by_state.shape[1], by_inputs.shape[1]
-        every, of_model = np.eye(n, n + m), [[] for _ in range(m)] if inputs.of_settings else []
+        every, of_model = np.eye(n, n + m), list[Any]([()] * m if inputs.of_settings else ())
         for k, seeds in zip(inputs.of_settings, seeds_of(inputs.settings, state), strict=True):
             of_model[k] = seeds
         of_q = displacements_and_turns(state) @ every[np.r_[:nu, 2 * nu + nz : n]]

@@ -107,7 +107,7 @@ class NodeDynamics:
         if len(self._settings):
             state, p = state.copy(), np.clip(p, *self._limits)
             for (setting, i), change in zip(self._settings, p, strict=True):
-                setting.shift(state, i, float(change))
+                setting.move(state, i, float(change))
             self._system.realize(state, Stage.INSTANCE)
         return state
 

@@ -61,7 +61,7 @@ class ParameterSlider:
 
     def write(self, state: State, value: float) -> None:
         """Give it another value in a state, which falls as its setter says; raises what that raises."""
-        self._setting.shift(state, self._i, value - self.read(state))
+        self._setting.move(state, self._i, value - self.read(state))
 
     def shown(self, state: State) -> float:
         """Its value, within the range."""
