@@ -4,6 +4,7 @@ Not beside `tests/biomechanics`: those tests import OpenSim, whose library rules
 OpenSim.
 """
 
+import re
 from importlib.resources import files
 
 import numpy as np
@@ -16,6 +17,7 @@ import mobod as mb
 from mobod.biomechanics._balance import Balance
 from mobod.biomechanics._redundancy_program import Program
 from mobod.biomechanics.motion import natural_spline
+from mobod.cli.main import main
 from mobod.optimal.hermite_simpson import HERMITE_SIMPSON
 from mobod.optimal.mesh import Mesh
 
@@ -98,6 +100,16 @@ def test_without_dynamics_of_muscles_it_is_static_optimization(leg, swing):
     assert found.cost == pytest.approx(np.trapezoid(wanted.cost, wanted.time), rel=1e-6)
 
 
+def test_scipy_finds_what_ipopt_does(leg, swing):
+    """In as many steps as Newton's method takes; with a matrix that is learned, in place of the cost's, it took hundreds."""
+    given = {"reserve": 50.0, "intervals": 10, "scheme": "trapezoidal"}
+    by_scipy, by_ipopt = (mb.muscle_redundancy(leg, swing, **given, solver=name) for name in ("scipy", "ipopt"))
+    assert len(by_scipy.statistics["unknowns"]) > 400 and by_scipy.statistics["iterations"] < 100
+    assert by_scipy.cost == pytest.approx(by_ipopt.cost, rel=1e-5)
+    for name in leg.muscles:
+        assert_allclose(by_scipy.activations[name], by_ipopt.activations[name], atol=2e-3)
+
+
 def test_muscles_that_run_forward_pull_as_found(leg, swing, found):
     """Their own differential equations over the motion, from 0.05 s on: before, tendon forces fall in place, which is stiff."""
     state, first = leg.default_state(), 5
@@ -168,3 +180,27 @@ def test_guesses_and_states_of_other_muscles_are_refused(leg, swing, found):
         mb.muscle_redundancy(old, swing, state=old.default_state())
     with pytest.raises(ValueError, match="spline of degree 5: that takes 6 rows, not 3"):
         mb.muscle_redundancy(leg, mb.Table(swing.time[:3], {"knee_angle_r": np.zeros(3)}), reserve=50.0)
+
+
+def test_the_command(swing, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    mb.write_sto("swing.sto", swing)
+    given = ["redundancy", str(LEG), "swing.sto", "--reserve", "50", "--intervals", "3"]
+    files = ["--output", "a.sto", "--excitations", "e.sto", "--forces", "f.sto", "--fibers", "l.sto"]
+    assert main([*given, *files]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"cost \S+, \d+ iterations of ipopt in ", said) and "soleus_r" in said and "fibers           l.sto" in said
+    found = mb.muscle_redundancy(LEG, "swing.sto", reserve=50.0, intervals=3)
+    wanted = {"a": found.activations, "e": found.excitations, "f": found.forces, "l": found.fiber_lengths}
+    for name, table in wanted.items():
+        assert_allclose(mb.read_sto(f"{name}.sto")["soleus_r"], table["soleus_r"], rtol=1e-6)
+    assert main([*given, "--rigid", "--quiet", "--output", "rigid.sto"]) == 0
+    rigid = mb.muscle_redundancy(
+        mb.biomechanics.ignore_tendon_compliance(mb.biomechanics.replace_muscles(LEG, "DeGrooteFregly2016")),
+        "swing.sto",
+        reserve=50.0,
+        intervals=3,
+    )
+    assert_allclose(mb.read_sto("rigid.sto")["soleus_r"], rigid.activations["soleus_r"], rtol=1e-6)
+    assert main([*given, "--fibers", "nowhere/l.sto"]) == 2
+    assert "there is no folder nowhere" in capsys.readouterr().err

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -103,6 +103,10 @@ class Balance:
         """Generalized forces (nt, m, nu) along the speeds that are free (nt, m, k)."""
         return np.matmul(rows, self.free)
 
+    def table(self, names: Iterable[str], columns: Array, name: str) -> Table:
+        """Columns (nt, n) over the motion's times."""
+        return Table(self.taken.time, dict(zip(names, columns.T, strict=True)), name=name)
+
     def check(self, what: str, wanted: Array, missing: Array) -> None:
         """Refuse times at which of the *wanted* forces (nt, nu) some along free speeds are *missing* (nt, k)."""
         scale = 1.0 + np.abs(wanted).max()
@@ -118,6 +122,30 @@ class Balance:
             f"{rest[place]:.6g} of {wanted[i, place]:.6g} is missing ({len(bad)} of {len(wanted)} times are so). Give "
             "reserve=..., as for the coordinates that hold the model to Ground, or wider bounds"
         )
+
+
+class MusclesOverMotion:
+    """Results of a method that shares forces out among muscles; each method has more of its own.
+
+    Parameters
+    ----------
+    own : Balance
+    what : str
+        The method's name, with which those of tables begin.
+    activations : Table
+    forces : (nt, m) array
+        Of muscles and actuators.
+    held : (nt, k) array
+        Controls of the reserves.
+    cost : array or float
+    """
+
+    def __init__(self, own: Balance, what: str, activations: Table, forces: Array, held: Array, cost: Any) -> None:
+        strengths = np.array([strength for _, strength in own.held.values()])
+        self.time, self.cost, self.activations = own.taken.time, cost, activations
+        self.forces = own.table(own.names, forces, f"{what} Forces")
+        self.reserves = own.table(own.held, held * strengths, f"{what} Reserves")
+        self.moment_arms = {name: own.arms[:, j] for j, name in enumerate(own.muscles)}
 
 
 def _column(nt: int, nu: int, place: int, optimal: float) -> Array:

@@ -25,7 +25,7 @@ from ..muscle import Millard2012Equilibrium, Muscle
 from ..simulation.trajectory import Trajectory
 from ..state.state import State
 from ..value import checks
-from ._balance import Balance
+from ._balance import Balance, MusclesOverMotion
 from ._dual_newton import solve
 from .dynamics import Loads
 from .motion import DEGREE
@@ -34,7 +34,7 @@ from .motion import DEGREE
 _ROUNDS, _SETTLED = 100, 1e-6
 
 
-class StaticOptimization:
+class StaticOptimization(MusclesOverMotion):
     """The activations and forces of muscles over a motion.
 
     Attributes
@@ -62,14 +62,11 @@ class StaticOptimization:
     (True, (11,))
     """
 
-    def __init__(
-        self, time: Array, names: Sequence[str], a: Array, forces: Array, held: Sequence[str], reserves: Array, cost: Array,
-        arms: dict[str, Array],
-    ) -> None:  # fmt: skip
-        self.time, self.cost, self.moment_arms = time, cost, arms
-        self.activations = Table(time, dict(zip(names, a.T, strict=True)), name="Static Optimization Activations")
-        self.forces = Table(time, dict(zip(names, forces.T, strict=True)), name="Static Optimization Forces")
-        self.reserves = Table(time, dict(zip(held, reserves.T, strict=True)), name="Static Optimization Reserves")
+    def __init__(self, own: Balance, a: Array, strengths: Array, cost: Array) -> None:
+        n, what = len(own.names), "Static Optimization"
+        activations = own.table(own.names, a[:, :n], f"{what} Activations")
+        forces = np.hstack([strengths, np.broadcast_to(own.optimal, (len(cost), len(own.optimal)))])
+        super().__init__(own, what, activations, a[:, :n] * forces, a[:, n:], cost)
 
     def __repr__(self) -> str:
         return f"<StaticOptimization: {len(self.activations.labels)} actuators at {len(self.time)} times>"
@@ -177,7 +174,7 @@ def static_optimization(
         model, motion, external_loads, reserve, weights, bounds, state, applied=applied, cutoff=cutoff, load_cutoff=load_cutoff,
         filter=filter, degree=degree, start=start, end=end, progress=progress, by_speeds=as_opensim,
     )  # fmt: skip
-    time, muscles, n = own.taken.time, own.muscles, len(own.names)
+    time, muscles = own.taken.time, own.muscles
 
     def found_with(given: Array | None) -> tuple[Array, Array, Array]:
         """Activations, forces of each at 1, and passive forces, with tendons that are so much longer than slack ones."""
@@ -191,11 +188,7 @@ def static_optimization(
         return a, strengths, passive * passive_force
 
     a, strengths = _settled(muscles, found_with) if tendon_compliance else found_with(None)[:2]
-    reserves = a[:, n:] * np.array([strength for _, strength in own.held.values()])
-    cost = (own.weights * np.abs(a) ** p).sum(axis=1)
-    each = {name: own.arms[:, j] for j, name in enumerate(muscles)}
-    forces = np.hstack([strengths, np.broadcast_to(own.optimal, (len(time), len(own.optimal)))])
-    return StaticOptimization(time, own.names, a[:, :n], a[:, :n] * forces, [*own.held], reserves, cost, each)
+    return StaticOptimization(own, a, strengths, (own.weights * np.abs(a) ** p).sum(axis=1))
 
 
 def strengths_of(

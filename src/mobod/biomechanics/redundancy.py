@@ -33,7 +33,7 @@ from ..simulation.trajectory import Trajectory
 from ..state.state import State
 from ..value import checks
 from . import _dual_newton
-from ._balance import Balance
+from ._balance import Balance, MusclesOverMotion
 from ._redundancy_program import LEAST, MOST, Program
 from .dynamics import Loads
 from .motion import DEGREE
@@ -46,7 +46,7 @@ _FIRST = 0.02
 _UNMET = 1e-5
 
 
-class MuscleRedundancy:
+class MuscleRedundancy(MusclesOverMotion):
     """The excitations, activations and fibers of muscles over a motion.
 
     Attributes
@@ -88,26 +88,21 @@ class MuscleRedundancy:
     """
 
     def __init__(self, program: Program, found: Solution, statistics: dict[str, Any]) -> None:
-        own, v = program.own, found.v
-        time, muscles, others = own.taken.time, list(own.muscles), own.names[len(own.muscles) :]
-
-        def table(names: Sequence[str], columns: Array, what: str) -> Table:
-            return Table(time, dict(zip(names, columns.T, strict=True)), name=f"Muscle Redundancy {what}")
-
+        own, v, what = program.own, found.v, "Muscle Redundancy"
+        muscles, others = list(own.muscles), own.names[len(own.muscles) :]
         a, c = v[program.at["a"]], v[program.at["c"]]
         e = a.copy()
         e[:, program.active] = v[program.at["e"]]
         given, held = c[:, : len(others)], c[:, len(others) :]
-        self.time, self.model, self.cost, self.statistics = time, own.model, program.cost(v), statistics
-        self.moment_arms = {name: own.arms[:, j] for j, name in enumerate(muscles)}
-        self.excitations = table(own.names, np.hstack([e, given]), "Excitations")
-        self.activations = table(muscles, a, "Activations")
-        self.forces = table(own.names, np.hstack([program.tendon_forces(v), given * own.optimal]), "Forces")
-        self.fiber_lengths = table(muscles, program.fiber_lengths(v), "Fiber Lengths")
+        activations = own.table(muscles, a, f"{what} Activations")
+        super().__init__(
+            own, what, activations, np.hstack([program.tendon_forces(v), given * own.optimal]), held, program.cost(v)
+        )
+        self.model, self.statistics = own.model, statistics
+        self.excitations = own.table(own.names, np.hstack([e, given]), f"{what} Excitations")
+        self.fiber_lengths = own.table(muscles, program.fiber_lengths(v), f"{what} Fiber Lengths")
         elastic = [muscles[j] for j in program.elastic]
-        self.normalized_tendon_forces = table(elastic, v[program.at["f"]], "Normalized Tendon Forces")
-        strengths = np.array([strength for _, strength in own.held.values()])
-        self.reserves = table(list(own.held), held * strengths, "Reserves")
+        self.normalized_tendon_forces = own.table(elastic, v[program.at["f"]], f"{what} Normalized Tendon Forces")
 
     def __repr__(self) -> str:
         return f"<MuscleRedundancy: {len(self.activations.labels)} muscles at {len(self.time)} times>"
@@ -188,7 +183,7 @@ def muscle_redundancy(
     max_iterations : int
         Of the solver.
     solver : {"ipopt", "scipy"}, optional
-        IPOPT needs ``pip install 'mobod[casadi]'``, and is taken where that is there; SciPy's is slow beyond a few muscles.
+        IPOPT needs ``pip install 'mobod[casadi]'``, and is taken where that is there; SciPy's is some five times slower.
     progress : bool or callable, optional
         True prints a line now and then; a callable gets the iteration, the cost, and how far equations are missed.
     options : mapping, optional

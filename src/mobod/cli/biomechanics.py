@@ -1,4 +1,4 @@
-"""Commands for human motion: ``mobod ik``, ``id``, ``so``, ``analyze``, ``cmc``, ``rra`` and ``scale``."""
+"""Commands for human motion: ``mobod ik``, ``id``, ``so``, ``redundancy``, ``analyze``, ``cmc``, ``rra`` and ``scale``."""
 
 from __future__ import annotations
 
@@ -57,22 +57,24 @@ def add_commands(commands: Any) -> None:
     _add_common(inverse, "filter the coordinates below this frequency, before they are differentiated", "forces: .sto or .mot")
     inverse.add_argument("--reactions", type=Path, metavar="FILE", help="save the joints' reactions, in Ground: .sto")
 
-    optimized = commands.add_parser(
-        "so",
-        help="static optimization: muscles from motion",
-        description="Find the activations that make a motion with the least sum of powers, frame by frame.",
-        epilog="Example: mobod so subject.osim walk.mot --loads walk_grf.xml --filter 6 --reserve 10 --output activations.sto",
-    )
-    optimized.set_defaults(run=run_so)
-    _add_files(optimized, "motion", "coordinates over time: .mot or .sto")
-    _add_common(optimized, "filter the coordinates below this frequency, before they are differentiated", "activations: .sto")
-    optimized.add_argument("--forces", type=Path, metavar="FILE", help="save the forces along the tendons: .sto")
-    optimized.add_argument("--exponent", type=float, metavar="P", help="of activations in the sum (default 2)")
-    optimized.add_argument("--reserve", type=float, metavar="F", help="optimal force of an actuator on each coordinate")
+    optimized = _add_activations(
+        commands, "so", "static optimization: muscles from motion",
+        "Find the activations that make a motion with the least sum of powers, frame by frame.", run_so,
+    )  # fmt: skip
     optimized.add_argument("--isometric", action="store_true", help="strengths whatever lengths and velocities of fibers are")
     optimized.add_argument("--elastic", action="store_true", help="let tendons stretch")
     optimized.add_argument("--passive", action="store_true", help="let passive forces of muscles act")
     _add_as_opensim(optimized)
+    shared = _add_activations(
+        commands, "redundancy", "muscle redundancy: excitations, activations and fibers from motion",
+        "Find the excitations that make a motion at least cost, over all times together, with activations that follow them and "
+        "tendons that stretch.", run_redundancy,
+    )  # fmt: skip
+    shared.add_argument("--excitations", type=Path, metavar="FILE", help="save the excitations: .sto")
+    shared.add_argument("--fibers", type=Path, metavar="FILE", help="save the fibers' lengths: .sto")
+    shared.add_argument("--intervals", type=int, default=50, metavar="N", help="of the mesh (default 50)")
+    shared.add_argument("--rigid", action="store_true", help="let no tendon stretch")
+    shared.add_argument("--solver", choices=("ipopt", "scipy"), help="ipopt, of mobod[casadi], if it is there")
 
     _add_analyze(commands)
     for kind, text, description, run in (
@@ -97,6 +99,23 @@ def add_commands(commands: Any) -> None:
     scaled.add_argument("--mass", type=float, metavar="M", help="of the subject, in place of the setup's")
     scaled.add_argument("--output", type=Path, metavar="FILE", help="save the scaled model: .osim")
     scaled.add_argument("--quiet", action="store_true", help="print nothing but errors")
+
+
+def _add_activations(
+    commands: Any, kind: str, text: str, description: str, run: Callable[[argparse.Namespace], None]
+) -> argparse.ArgumentParser:
+    """A command that finds activations: its files, and what all of these take."""
+    example = f"mobod {kind} subject.osim walk.mot --loads walk_grf.xml --filter 6 --reserve 10 --output activations.sto"
+    parser: argparse.ArgumentParser = commands.add_parser(
+        kind, help=text, description=description, epilog=f"Example: {example}"
+    )
+    parser.set_defaults(run=run)
+    _add_files(parser, "motion", "coordinates over time: .mot or .sto")
+    _add_common(parser, "filter the coordinates below this frequency, before they are differentiated", "activations: .sto")
+    parser.add_argument("--forces", type=Path, metavar="FILE", help="save the forces along the tendons: .sto")
+    parser.add_argument("--exponent", type=float, metavar="P", help="of what costs, in the sum (default 2)")
+    parser.add_argument("--reserve", type=float, metavar="F", help="optimal force of an actuator on each coordinate")
+    return parser
 
 
 def _add_analyze(commands: Any) -> None:
@@ -359,6 +378,46 @@ def run_so(options: argparse.Namespace) -> None:
     if options.plot is not None:
         plot_table(options.plot, activations, title=f"{model.name}: {path.name}", unit="activation")
     _tell(say, {"activations": "output", "forces": "forces", "plot": "plot"}, options)
+
+
+def run_redundancy(options: argparse.Namespace) -> None:
+    """Muscle redundancy."""
+    from ..biomechanics import ignore_tendon_compliance, muscle_redundancy, replace_muscles
+    from ..biomechanics.figure import plot_table
+    from ..biomechanics.motion_tables import beside_others
+    from ..motion_data import write_sto
+
+    setup, path, model, say = _begin(options, "redundancy", options.motion, "a MOTION")
+    loads = options.loads or setup.loads
+    found = muscle_redundancy(
+        ignore_tendon_compliance(replace_muscles(model, "DeGrooteFregly2016")) if options.rigid else model,
+        path,
+        loads,
+        exponent=_first(options.exponent, setup.exponent),
+        reserve=options.reserve,
+        intervals=options.intervals,
+        cutoff=options.cutoff,
+        start=_first(options.start, setup.start),
+        end=_first(options.end, setup.end),
+        solver=options.solver,
+        progress=not options.quiet,
+    )
+    facts = found.statistics
+    say(f"cost {found.cost:.6g}, {facts['iterations']} iterations of {facts['solver']} in {facts['wall_time']:.2g} s")
+    say(_ranges(found.activations))
+    for table, file in (
+        (found.activations, options.output),
+        (found.excitations, options.excitations),
+        (found.fiber_lengths, options.fibers),
+    ):
+        if file is not None:
+            write_sto(file, table)
+    if options.forces is not None:
+        write_sto(options.forces, beside_others(found.forces, model, loads, path, options.cutoff))
+    if options.plot is not None:
+        plot_table(options.plot, found.activations, title=f"{model.name}: {path.name}", unit="activation")
+    saved = {"activations": "output", "excitations": "excitations", "forces": "forces", "fibers": "fibers", "plot": "plot"}
+    _tell(say, saved, options)
 
 
 def run_analyze(options: argparse.Namespace) -> None:
@@ -741,6 +800,8 @@ def _check_results(options: argparse.Namespace) -> None:
         (getattr(options, "report", None), MOTIONS),
         (getattr(options, "reactions", None), MOTIONS),
         (getattr(options, "forces", None), MOTIONS),
+        (getattr(options, "excitations", None), MOTIONS),
+        (getattr(options, "fibers", None), MOTIONS),
     ):
         if path is None:
             continue
