@@ -74,21 +74,6 @@ def _with_tangents(m0: Any, m1: Any, d: Any, b: Any, u: Any) -> Any:
 
 
 @generic
-def _three_met(p: Any, b: Any, q: Any, c: Any, r: Any, d: Any) -> Any:
-    """As `meet`, of three pieces: of one state side by side, as a vector of lanes takes hardly longer than a number."""
-    if is_float(bare(b)):
-        m0, m1 = _beside(p[1], q[1], r[1]), _beside(p[2], q[2], r[2])
-        u = _value_met(m0, m1, _beside(p[3], q[3], r[3]), _beside(b, c, d))
-        of_p, of_q, of_r = taken(u, 0, bare(b)), taken(u, 1, bare(b)), taken(u, 2, bare(b))
-    else:
-        of_p = _value_met(bare(p[1]), bare(p[2]), bare(p[3]), bare(b))
-        of_q = _value_met(bare(q[1]), bare(q[2]), bare(q[3]), bare(c))
-        of_r = _value_met(bare(r[1]), bare(r[2]), bare(r[3]), bare(d))
-    of_p, of_q = _with_tangents(p[1], p[2], p[3], b, of_p), _with_tangents(q[1], q[2], q[3], c, of_q)
-    return of_p, of_q, _with_tangents(r[1], r[2], r[3], d, of_r)
-
-
-@generic
 def _beside(a: Any, b: Any, c: Any) -> Any:
     return three_beside(bare(a), bare(b), bare(c))
 
@@ -242,13 +227,25 @@ def value(model: Any, n: int, pieces: int, x: Any) -> Any:
 
 @generic
 def three_values(model: Any, first: Any, second: Any, third: Any) -> Any:
-    """As `value`, of three curves, each ``(n, pieces, x)``."""
-    p, b, beyond_p = _begun(model, first[0], first[1], first[2])
-    q, c, beyond_q = _begun(model, second[0], second[1], second[2])
-    r, d, beyond_r = _begun(model, third[0], third[1], third[2])
-    of_p, of_q, of_r = _three_met(p, b, q, c, r, d)
-    y, z = p[4] + rise(p[5], p[6], p[7], of_p) + beyond_p, q[4] + rise(q[5], q[6], q[7], of_q) + beyond_q
-    return y, z, r[4] + rise(r[5], r[6], r[7], of_r) + beyond_r
+    """As `value`, of three curves, each ``(n, pieces, x)``.
+
+    One state meets them side by side, as a vector of lanes takes hardly longer than a number.
+    """
+    if is_float(bare(first[2])):
+        p, b, beyond_p = _begun(model, first[0], first[1], first[2])
+        q, c, beyond_q = _begun(model, second[0], second[1], second[2])
+        r, d, beyond_r = _begun(model, third[0], third[1], third[2])
+        m0, m1 = _beside(p[1], q[1], r[1]), _beside(p[2], q[2], r[2])
+        u = _value_met(m0, m1, _beside(p[3], q[3], r[3]), _beside(b, c, d))
+        of_p = _with_tangents(p[1], p[2], p[3], b, taken(u, 0, bare(b)))
+        of_q = _with_tangents(q[1], q[2], q[3], c, taken(u, 1, bare(b)))
+        of_r = _with_tangents(r[1], r[2], r[3], d, taken(u, 2, bare(b)))
+        y, z = p[4] + rise(p[5], p[6], p[7], of_p) + beyond_p, q[4] + rise(q[5], q[6], q[7], of_q) + beyond_q
+        found = y, z, r[4] + rise(r[5], r[6], r[7], of_r) + beyond_r
+    else:  # one after the other, so that no more numbers wait than those of one piece
+        y, z = value(model, first[0], first[1], first[2]), value(model, second[0], second[1], second[2])
+        found = y, z, value(model, third[0], third[1], third[2])
+    return found
 
 
 @generic

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.masks import both
+from ...algebra.masks import both, no
 from ...algebra.scalar import bare, one, sqrt, where, zero
 from ...compiling import generic
 
@@ -70,8 +70,10 @@ def angle_between(v: Any, w: Any) -> Any:
 @generic
 def on_side(x: Any, sign: int) -> Any:
     """True where a coordinate is on the side that counts; zero is on the positive one."""
-    y = where(x >= 0.0, one(x), -one(x))
-    return y * sign > 0.0
+    found = x >= 0.0
+    if sign < 0:
+        found = no(found)
+    return found
 
 
 @generic

@@ -37,11 +37,11 @@ def over_cylinder(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: in
     k = bare(o)
     square_a, square_b, square = a[0] * a[0] + a[1] * a[1], b[0] * b[0] + b[1] * b[1], radius * radius
     outside = both(square_a >= square, square_b >= square)
-    through, near, meets = _passes(a, b, square)
+    through, near, meets = _passes(a, b, square, axis)
     wraps, has_to = through, through
     if sign != 0:
         side_a, side_b = on_side(at(a, axis), sign), on_side(at(b, axis), sign)
-        side_of_near = on_side(at(near, axis), sign)
+        side_of_near = on_side(near, sign)
         if sign < 0:
             side_of_near = either(side_of_near, no(meets))
         else:
@@ -59,15 +59,17 @@ def over_cylinder(takes: Any, a: Any, b: Any, radius: Any, length: Any, axis: in
 
 
 @generic
-def _passes(a: Any, b: Any, square: Any) -> Any:
-    """True where a segment goes through; where its line is nearest to the axis; true where it is not along that."""
+def _passes(a: Any, b: Any, square: Any, axis: int) -> Any:
+    """True where a segment goes through; on which side its line is nearest to the axis; true where it is not along that.
+
+    All by the square of the segment's length seen along z, so that nothing waits for a quotient.
+    """
     d = vec3.sub(b, a)
     flat = d[0] * d[0] + d[1] * d[1]
     meets = flat > ROUNDING * (flat + d[2] * d[2])
-    part = -(a[0] * d[0] + a[1] * d[1]) / where(meets, flat, one(flat))
-    near = a[0] + part * d[0], a[1] + part * d[1], a[2] + part * d[2]
-    within = near[0] * near[0] + near[1] * near[1] < square
-    return both(both(meets, within), both(part > 0.0, part < 1.0)), near, meets
+    ahead, across = -(a[0] * d[0] + a[1] * d[1]), a[0] * d[1] - a[1] * d[0]
+    through = both(both(meets, across * across < square * flat), both(ahead > 0.0, ahead < flat))
+    return through, at(a, axis) * flat + ahead * at(d, axis), meets
 
 
 @apart
@@ -177,11 +179,11 @@ def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, sizes: Any, arou
     of_first, of_last, step = _stepped(going, a, b, first, last, sizes, turn, pieces)
     for _ in range(MOST):
         rise = step * (high - low)
-        slid, slides = _slide(of_first, low - a[2], rise)
-        slid_too, slides_too = _slide(of_last, high - b[2], slid - rise)
+        slid, slides = _slide(going, of_first, low - a[2], rise)
+        slid_too, slides_too = _slide(going, of_last, high - b[2], slid - rise)
         low, high, done = low + slid, high + slid_too, done + 1.0
         rests = both(both(slid < REST, slid > -REST), both(slid_too < REST, slid_too > -REST))
-        alike = both(both(going, no(rests)), either(slides, slides_too))
+        alike = both(no(rests), either(slides, slides_too))
         if in_any(alike):
             ways = slid, slid_too, slides, slides_too
             low, high, done = _on(alike, low, high, done, a[2], b[2], of_first, of_last, step, ways, around, pieces)
@@ -189,12 +191,14 @@ def _settled(going: Any, a: Any, b: Any, first: Any, last: Any, sizes: Any, arou
         square = bare(around + (high - low) * (high - low))
         least, most = pieces * PIECE, (pieces + 1.0) * PIECE
         changes = both(going, either(square < least * least, square >= most * most))
-        if in_any(either(rests, changes)):
-            pieces = where(both(changes, no(rests)), floor(safe_sqrt(square) * BY_METRE), pieces)
-            going = both(going, both(no(rests), pieces > 1.5))
-            if not in_any(going):
-                break
+        going = both(going, no(rests))
+        changes = both(changes, going)
+        if in_any(changes):
+            pieces = where(changes, floor(safe_sqrt(square) * BY_METRE), pieces)
+            going = both(going, pieces > 1.5)
             of_first, of_last, step = _stepped(going, a, b, first, last, sizes, turn, pieces)
+        if not in_any(going):
+            break
     return low, high
 
 
@@ -225,18 +229,19 @@ def _on(
     m10, m11 = by * (m00 - f + step), g + g * of_last[4] - by * step + by * m01
     least, most = pieces * PIECE, (pieces + 1.0) * PIECE
     least, most = least * least - bare(around), most * most - bare(around)
-    ahead, behind = low, high  # of all lanes, so that no step waits until it is known where the last one counts
+    # of all lanes, so that no step waits until it is known where the last one counts
+    ahead, behind, by_now = low, high, done
     for _ in range(MOST):
         v, w = m00 * v + m01 * w, m10 * v + m11 * w
         long = behind - ahead
         rise, square = step * long, bare(long * long)
         first_too, last_too = _bends(of_first, ahead - a, rise), _bends(of_last, behind - b, v - rise)
-        alike = both(both(alike, done < MOST), both(_same(first, first_too), _same(last, last_too)))
+        alike = both(both(alike, by_now < MOST), both(_same(first, first_too), _same(last, last_too)))
         alike = both(alike, both(square >= least, square < most))
         if not in_any(alike):
             break
-        ahead, behind = ahead + v, behind + w
-        low, high, done = where(alike, ahead, low), where(alike, behind, high), where(alike, done + 1.0, done)
+        ahead, behind, by_now = ahead + v, behind + w, by_now + 1.0
+        low, high, done = where(alike, ahead, low), where(alike, behind, high), where(alike, by_now, done)
     return low, high, done
 
 
@@ -257,11 +262,11 @@ def _stepped(going: Any, a: Any, b: Any, first: Any, last: Any, sizes: Any, turn
     s, c = 2.0 * s * c, 1.0 - 2.0 * s * s
     ahead = c * first[0] - s * first[1], s * first[0] + c * first[1]
     behind = c * last[0] + s * last[1], c * last[1] - s * last[0]
-    return _end(going, a, first, ahead, sizes[0], piece), _end(going, b, last, behind, sizes[1], piece), step
+    return _end(a, first, ahead, sizes[0], piece), _end(b, last, behind, sizes[1], piece), step
 
 
 @generic
-def _end(going: Any, end: Any, touch: Any, ahead: Any, way: Any, piece: Any) -> Any:
+def _end(end: Any, touch: Any, ahead: Any, way: Any, piece: Any) -> Any:
     """Of an end, a point of touch and the next point, seen along z: the ways between, and how it slides.
 
     It slides to the height at which the straight line to the next point passes, and half as far again.
@@ -270,13 +275,11 @@ def _end(going: Any, end: Any, touch: Any, ahead: Any, way: Any, piece: Any) -> 
     x, y = ahead[0] - end[0], ahead[1] - end[1]
     flat = x * x + y * y
     part = (x * before[0] + y * before[1]) / where(flat > 0.0, flat, one(flat))
-    o = zero(flat)
-    by_before, by_after = where(going, 1.5 * part - 1.5, o), where(going, 1.5 * part, o)
-    return way, piece, TANGENT * way * piece, flat, by_before, by_after
+    return way, piece, TANGENT * way * piece, flat, 1.5 * part - 1.5, 1.5 * part
 
 
 @generic
-def _slide(of_end: Any, before: Any, after: Any) -> Any:
+def _slide(going: Any, of_end: Any, before: Any, after: Any) -> Any:
     """The way by which a point of touch slides along z, and where it does: where the path bends by more than the tolerance.
 
     *before* and *after* are the rises to it and behind it.
@@ -284,7 +287,7 @@ def _slide(of_end: Any, before: Any, after: Any) -> Any:
     by_before, by_after = of_end[4], of_end[5]
     rise, flat = before + after, of_end[3]
     some = both(flat > ROUNDING * (flat + rise * rise), either(rise > 0.0, rise < 0.0))
-    slides = both(_bends(of_end, before, after), some)
+    slides = both(both(going, some), _bends(of_end, before, after))
     slid = by_before * before + by_after * after
     return where(slides, slid, zero(slid)), slides
 
