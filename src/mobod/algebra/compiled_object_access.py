@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -69,28 +70,62 @@ def _call(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
     return builder.call(cgutils.get_or_insert_function(builder.module, of_name, name), arguments)
 
 
-def _is_row(builder: Any, one: Any, plain: Any, length: Any) -> Any:
+def _is_of_shape(builder: Any, one: Any, plain: Any, count: Any, length: Callable[[Any], Any]) -> Any:
     """One test at a time: an object of another type is shorter, and one of other dimensions has other lengths."""
     result = cgutils.alloca_once_value(builder, ir.Constant(ir.IntType(1), 0))
     with builder.if_then(builder.icmp_signed("==", _read(builder, one, TYPE), _read(builder, plain, TYPE))):
-        dimensions = _read(builder, one, NUMBER_OF_DIMENSIONS, ir.IntType(32))
-        row = builder.icmp_signed("==", dimensions, ir.Constant(ir.IntType(32), 1))
+        dimensions = builder.zext(_read(builder, one, NUMBER_OF_DIMENSIONS, ir.IntType(32)), I64)
+        as_many = builder.icmp_signed("==", dimensions, count)
         same = builder.icmp_signed("==", _read(builder, one, DESCRIPTION), _read(builder, plain, DESCRIPTION))
-        with builder.if_then(builder.and_(row, same)):
-            own, stride = (_read(builder, _read(builder, one, at), 0) for at in (LENGTHS, STRIDES))
-            fits = builder.icmp_signed("==", own, length)
-            # an empty array has any stride
-            empty = builder.icmp_signed("==", own, ir.Constant(I64, 0))
-            touching = builder.or_(empty, builder.icmp_signed("==", stride, ir.Constant(I64, 8)))
+        with builder.if_then(builder.and_(as_many, same)):
             odd = builder.and_(_read(builder, one, DATA), ir.Constant(I64, 7))
-            aligned = builder.icmp_signed("==", odd, ir.Constant(I64, 0))
-            builder.store(builder.and_(fits, builder.and_(touching, aligned)), result)
+            builder.store(builder.icmp_signed("==", odd, ir.Constant(I64, 0)), result)
+            width = cgutils.alloca_once_value(builder, ir.Constant(I64, 8))
+            with cgutils.for_range(builder, count) as loop:  # the last dimension first
+                k = builder.sub(builder.sub(count, ir.Constant(I64, 1)), loop.index)
+                at = builder.mul(k, ir.Constant(I64, 8))
+                own, stride = (_read(builder, builder.add(_read(builder, one, of), at), 0) for of in (LENGTHS, STRIDES))
+                # an empty array has any stride
+                empty = builder.icmp_signed("==", own, ir.Constant(I64, 0))
+                touching = builder.or_(empty, builder.icmp_signed("==", stride, builder.load(width)))
+                fits = builder.and_(builder.icmp_signed("==", own, length(k)), touching)
+                builder.store(builder.and_(fits, builder.load(result)), result)
+                builder.store(builder.mul(own, builder.load(width)), width)
     return builder.load(result)
+
+
+def _is_row(builder: Any, one: Any, plain: Any, length: Any) -> Any:
+    return _is_of_shape(builder, one, plain, ir.Constant(I64, 1), lambda k: length)
 
 
 @primitive(object_access.is_row, _object, _object, types.int64, result=types.boolean)
 def _lower_is_row(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _is_row(builder, *args)
+
+
+@primitive(object_access.is_of_shape, _object, _object, _object, result=types.boolean)
+def _lower_is_of_shape(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    one, plain, shape = args
+
+    def length(k: Any) -> Any:
+        return _call(builder, "PyLong_AsLongLong", I64, _lower_item(context, builder, sig, (shape, k)))
+
+    return _is_of_shape(builder, one, plain, _read(builder, shape, DATA), length)
+
+
+@primitive(object_access.is_float, _object, _object, result=types.boolean)
+def _lower_is_float(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.icmp_signed("==", *(_read(builder, one, TYPE) for one in args))
+
+
+@primitive(object_access.real, _object, result=types.float64)
+def _lower_real(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return _read(builder, args[0], DATA, ir.DoubleType())
+
+
+@primitive(object_access.num_items, _object, result=types.int64)
+def _lower_num_items(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return _read(builder, args[0], DATA)
 
 
 @primitive(object_access.is_like, _object, _object, result=types.boolean)

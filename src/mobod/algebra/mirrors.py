@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
+import struct
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -59,7 +60,10 @@ def _mirror(one: Any, seen: dict[int, int]) -> int:
             words[layout.LENGTHS // 8] = ctypes.addressof(lengths)
             words[layout.STRIDES // 8] = ctypes.addressof(lengths) + 8 * one.ndim
             words[layout.DESCRIPTION // 8] = id(one.dtype)
+        elif isinstance(one, float):
+            words[layout.DATA // 8] = struct.unpack("q", struct.pack("d", one))[0]
         elif isinstance(one, tuple):
+            words[layout.DATA // 8] = len(one)
             for k, part in enumerate(one):
                 words[layout.ITEMS // 8 + k] = _mirror(part, seen)
     return seen[id(one)]

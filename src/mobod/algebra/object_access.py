@@ -9,6 +9,7 @@ Kernels that are in the cache know these functions by name: one that is to do so
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -18,7 +19,9 @@ from ..compiling import engine
 from ..compiling.built_in import address_of, built_in
 from ..compiling.kernels import generic, marked
 from . import mirrors, object_layout
-from .scalar import any_not_finite, load, store
+from .scalar import load, store
+
+_MOST = sys.float_info.max
 
 
 class KernelForCallers:
@@ -124,12 +127,32 @@ def is_like(given: Any, plain: Any) -> bool:
 
 def is_row(given: Any, plain: Any, length: int) -> bool:
     """True if *given* is a plain array of this length, as *plain* is one of any."""
+    return is_of_shape(given, plain, (length,))
+
+
+def is_of_shape(given: Any, plain: Any, shape: Any) -> bool:
+    """True if *given* is a plain array, as *plain* is one, of this *shape*, a tuple."""
     return (
         type(given) is type(plain)
         and given.dtype is plain.dtype
-        and given.shape == (length,)
+        and given.shape == shape
         and bool(given.flags.c_contiguous and given.flags.aligned)
     )
+
+
+def is_float(given: Any, plain: Any) -> bool:
+    """True if *given* is a float of Python's, as *plain* is one."""
+    return type(given) is type(plain)
+
+
+def real(given: Any) -> float:
+    """The number that such a float is."""
+    return float(given)
+
+
+def num_items(given: Any) -> int:
+    """The number of objects that a tuple has."""
+    return len(given)
 
 
 def new_row(length: int) -> Any:
@@ -202,16 +225,26 @@ def assign(own: Any, value: Any) -> Any:
 
 
 @compiled_for_callers
-def put(values: Any, own: Any, first: Any, length: Any) -> Any:
-    """Copy so many finite *values* to the place *first* of *own*, an array of one column; 1 if they are plain, otherwise 0."""
-    count = number(length)
-    if not is_row(values, own, count):
+def put(values: Any, own: Any, first: Any, shape: Any, least: Any) -> Any:
+    """Copy finite *values* of this *shape*, *least* or more, to the place *first* of *own*, an array of one column.
+
+    They are a plain array, or a float where the shape is that of one number; 1 is returned if so, otherwise 0.
+    """
+    target, place, low, count = numbers(own), number(first), real(least), 1
+    if is_float(values, least):
+        x = real(values)
+        if num_items(shape) > 0 or not low <= x <= _MOST:
+            return as_object(0)
+        store(target, place, 0, x)
+        return as_object(1)
+    if not is_of_shape(values, own, shape):
         return as_object(0)
-    source, target, place = numbers(values), numbers(own), number(first)
-    total = 0.0
+    for k in range(num_items(shape)):
+        count = count * number(item(shape, k))
+    source, refused = numbers(values), 0
     for i in range(count):
-        total = total + 0.0 * load(source, i, 0)
-    if any_not_finite(total):
+        refused += not low <= load(source, i, 0) <= _MOST
+    if refused:
         return as_object(0)
     for i in range(count):
         store(target, place + i, 0, load(source, i, 0))

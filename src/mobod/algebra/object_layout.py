@@ -1,4 +1,4 @@
-"""Offsets at which Python and NumPy keep what compiled code reads of their objects, checked by six probes.
+"""Offsets at which Python and NumPy keep what compiled code reads of their objects, checked by seven probes.
 
 The layouts are part of their interfaces in C for 64-bit CPython with its lock, but an interface is a promise and not a fact:
 when the first kernel that reads objects is loaded, each place is compared with what Python says of objects of known content.
@@ -20,7 +20,8 @@ from numpy._core import _multiarray_umath  # type: ignore[attr-defined]
 
 from ..compiling.built_in import built_in
 
-#: Where PyArrayObject has what, in bytes; the first is what every object has, whose last word is its type.
+#: Where PyArrayObject has what, in bytes; the first is what every object has, whose last word is its type. There
+#: a float has its number, and a tuple how many objects it has.
 DATA = object.__basicsize__
 TYPE, NUMBER_OF_DIMENSIONS, LENGTHS, STRIDES, BASE, DESCRIPTION = DATA - 8, DATA + 8, DATA + 16, DATA + 24, DATA + 32, DATA + 40
 #: Where a tuple's objects begin.
@@ -111,10 +112,16 @@ def _arrays_are_there() -> bool:
     return list((ctypes.c_double * 5).from_address(_word(_arrays()[1], DATA))) == [3.0, 4.0, 5.0, 6.0, 7.0]
 
 
+def _floats_are_there() -> bool:
+    return all(ctypes.c_double.from_address(id(one) + DATA).value == one for one in (2.5, -1e300, 0.1))
+
+
 def _tuples_are_there() -> bool:
     objects = object(), object(), 2.5
     return all(
-        sys.getsizeof(one) >= ITEMS + 8 * len(one) and all(_word(one, ITEMS + 8 * k) == id(x) for k, x in enumerate(one))
+        _word(one, DATA) == len(one)
+        and sys.getsizeof(one) >= ITEMS + 8 * len(one)
+        and all(_word(one, ITEMS + 8 * k) == id(x) for k, x in enumerate(one))
         for one in (objects, _Pair(*objects[:2]), (objects[2],))
     )
 
@@ -173,6 +180,7 @@ def _built_ins_are_called() -> bool:
 PROBES: dict[str, Callable[[], bool]] = {
     "types": _types_are_there,
     "arrays": _arrays_are_there,
+    "floats": _floats_are_there,
     "tuples": _tuples_are_there,
     "new arrays": _arrays_are_made,
     "new tuples": _tuples_are_made,

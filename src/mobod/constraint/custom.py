@@ -191,8 +191,9 @@ class Custom(NamedParameters, Constraint):
     @of_each(all_numbers)
     def set_parameters(self, state: State, parameters: npt.ArrayLike | Mapping[str, float]) -> None:
         """Change the parameters in this state alone, all, or those that a mapping names; it falls to MODEL at most."""
-        values = self._as_many(parameters, self.number_run(state, "set_parameters"))
-        self.number_run(state, "set_parameters", True)[:] = values
+        if not self.put_in(state, parameters, 0, (len(self._parameters),)):
+            values = self._as_many(parameters, self.number_run(state, "set_parameters"))
+            self.number_run(state, "set_parameters", True)[:] = values
 
     def _as_many(self, parameters: Any, now: Any) -> tuple[float, ...]:
         values = _given_numbers(f"parameters of {self._name!r}", self.with_names(parameters, now))

@@ -204,7 +204,7 @@ class Custom(NamedParameters, Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._compiled, self._unasked = is_compiled, unasked
         self._with_tangents: Differentiated | None = None
-        self._num_parameters = len(own)
+        self._num_parameters, self._shape = len(own), (len(own),)
         self.used_functions = [use for one in self._inputs.values() for use in one.functions]
         self.default_numbers = [self.sample_time, *low, *high, *own, *self._packed().numbers]
 
@@ -277,11 +277,12 @@ class Custom(NamedParameters, Force):
 
         It falls to VELOCITY at most.
         """
-        self._check(state, "set_parameters")
-        if state.put_numbers(parameters, self.span[2] + self.place_of_parameters, self._num_parameters):
+        token, _, first = self.placed
+        if state.token is token and state.put_numbers(parameters, first + self.place_of_parameters, self._shape):
             return
+        self._check(state, "set_parameters")
         given = self.with_names(parameters, self.get_parameters(state))
-        values = array(f"parameters of {self._name!r}", given, (self._num_parameters,))
+        values = array(f"parameters of {self._name!r}", given, self._shape)
         self._own(self.discrete_run(state, "set_parameters"))[:] = values
 
     def calc_efforts(self, state: State) -> Array:

@@ -148,7 +148,9 @@ class PD(Custom):
     @of_each(_targets_of_each)
     def set_target(self, state: State, target: ArrayLike) -> None:
         """Change where to go in this state, from the next sample on; it falls to VELOCITY at most. Needs MODEL."""
-        n = self.get_num_efforts()
+        n, (token, _, first) = self.get_num_efforts(), self.placed
+        if state.token is token and state.put_numbers(target, first + self.place_of_parameters + 2 * n, (n,)):
+            return
         parameters = self.get_parameters(state)
         parameters[2 * n : 3 * n] = spread("target", target, n)
         self.set_parameters(state, parameters)

@@ -281,7 +281,11 @@ def _of_motion(motion: Any, name: str) -> Setting:
         raise ValueError(f"{of_body!r} has no parameter {name!r}; it has {', '.join((*given, *names)) or 'none'}")
     first, size = (given.index(name), 1) if name in given else (0, n) if len(names) == 1 else (names.index(name), 1)
     title, setter = f"{of_body}.{name}", f"set_{name}"
-    found = _of_numbers(title, motion.pool_run, lambda state: motion.number_place(state, setter), first, size)
+
+    def run(state: State, own: bool) -> Any:
+        return motion.number_run(state, setter, own)
+
+    found = _of_numbers(title, run, lambda state: motion.number_place(state, setter), first, size)
     found.is_of_motion, found.given_names = True, given if name == "parameters" else ()
     return found
 

@@ -42,16 +42,16 @@ class OfFunctions(NamedParameters, Force):
         """Its routine, for a copy: compiled code is not copied, but found again by the functions that it was made of."""
         raise NotImplementedError
 
-    def _shaped(self, run: Array) -> Array:
-        """Parameters in the shape that users give them in."""
-        return run
+    def _shape_of_parameters(self) -> tuple[int, ...]:
+        """The shape that users give them in."""
+        return (len(self.default_numbers) - self.place_of_parameters,)
 
     def number_runs(self) -> Mapping[str, tuple[int, int]]:
         return {"parameters": (self.place_of_parameters, len(self.default_numbers) - self.place_of_parameters)}
 
     def get_default_parameters(self) -> Array:
         """The parameters of its functions in a default state, in the shape in which they were given."""
-        return self._shaped(np.array(self.default_numbers[self.place_of_parameters :]))
+        return np.reshape(self.default_numbers[self.place_of_parameters :], self._shape_of_parameters())
 
     def set_default_parameters(self, parameters: npt.ArrayLike | Mapping[str, float]) -> Self:
         """Change them, all, or those that a mapping names. A topological change. Returns the force."""
@@ -61,13 +61,15 @@ class OfFunctions(NamedParameters, Force):
 
     def get_parameters(self, state: State) -> Array:
         """The parameters of its functions in this state, in the shape of `get_default_parameters`. Needs MODEL."""
-        return self._shaped(self.number_run(state, "get_parameters")[self.place_of_parameters :].copy())
+        run = self.number_run(state, "get_parameters")[self.place_of_parameters :]
+        return run.reshape(self._shape_of_parameters()).copy()
 
     @of_each(_rows_of_each)
     def set_parameters(self, state: State, parameters: npt.ArrayLike | Mapping[str, float]) -> None:
         """Change them in this state, all, or those that a mapping names; it falls to MODEL at most."""
-        values = self._as_many(parameters, self.get_parameters(state))
-        self.number_run(state, "set_parameters", True)[self.place_of_parameters :] = values
+        if not self.put_in(state, parameters, self.place_of_parameters, self._shape_of_parameters()):
+            values = self._as_many(parameters, self.get_parameters(state))
+            self.number_run(state, "set_parameters", True)[self.place_of_parameters :] = values
 
     def _as_many(self, parameters: Any, now: Array) -> Array:
         parameters = self.with_names(parameters, now)

@@ -99,9 +99,9 @@ class Actuators(Force):
     @of_each(_efforts_of_each)
     def set_efforts(self, state: State, efforts: ArrayLike) -> None:
         """Change them in this state, which falls to VELOCITY at most; all are zero in a default state. Needs MODEL."""
-        self._check(state, "set_efforts")
         # a program that controls a mechanism calls this every millisecond: what needs no look is not looked at
-        _, _, first, end = self.span
-        if not state.put_numbers(efforts, first, end - first):
-            efforts = array(f"efforts of {self._name!r}", efforts, self._shape)
-            state.own_numbers()[first:end] = efforts
+        token, _, first = self.placed
+        if not (state.token is token and state.put_numbers(efforts, first, self._shape)):
+            self._check(state, "set_efforts")
+            values = array(f"efforts of {self._name!r}", efforts, self._shape)
+            self.discrete_run(state, "set_efforts")[:] = values

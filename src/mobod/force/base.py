@@ -64,7 +64,7 @@ class Force(Parametrized):
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
         acts_along acts_between along_routine first_function first_memory
         holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
-        pack_numbers place_of_parameters pool_run put_discrete reach reads_mobilizers
+        pack_numbers place_of_parameters pool_run reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
         """.split()
     )
@@ -333,21 +333,15 @@ class Force(Parametrized):
         return {}
 
     def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
-        system = self._forces.system  # what `_check` looks at, without a call
-        if system is None or state.token is not system.topology_token:
-            self._check(state, asked)
+        self._check(state, asked)
         _, _, first, end = self.span
         return "force_numbers", first, end - first
 
-    def put_discrete(self, state: State, asked: str, i: int, value: float) -> None:
-        """Change one of its numbers, on which forces alone depend, in the state, which falls to VELOCITY at most."""
-        self._check(state, asked)
-        state.put_number(value, self.span[2] + i)
-
     def discrete_run(self, state: State, asked: str) -> Array:
         """Its numbers in the state, to change some that forces alone depend on: the state falls to VELOCITY at most."""
-        self._check(state, asked)
-        return state.own_numbers()[self.span[2] : self.span[3]]
+        field, first, n = self.number_place(state, asked)
+        self.placed = state.token, field, first
+        return state.own_numbers()[first : first + n]
 
     def _body(self, i: int) -> MobilizedBody:
         return self._forces.get_system().get_matter_subsystem().get_mobilized_body(self.default_integers[i])

@@ -109,9 +109,8 @@ class DiscreteForces(Force):
 
     def _discrete(self, state: State, change: bool) -> tuple[Array, Array]:
         """The forces on mobilities, and those on bodies ``(nb, 2, 3)``, as views of what the state has."""
-        whole = state.own_numbers() if change else state.field("force_numbers").reshape(-1)
-        first, nu = self.span[2], state.tree.nu
-        return whole[first : first + nu], whole[first + nu : self.span[3]].reshape(-1, 2, 3)
+        run, nu = self.discrete_run(state, "_") if change else self.number_run(state, "_"), state.tree.nu
+        return run[:nu], run[nu:].reshape(-1, 2, 3)
 
     # ------------------------------------------------------------------------------------------ mobilities
 
@@ -122,10 +121,16 @@ class DiscreteForces(Force):
 
     def set_one_mobility_force(self, state: State, mobod: MobilizedBody, which_u: int, force: float) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL."""
-        i = self._place(state, "set_one_mobility_force", mobod, which_u)
-        if type(force) is not float or force - force != 0.0:  # what needs no look is not looked at
-            force = finite("force", force)
-        state.put_number(force, self.span[2] + i)
+        (token, _, first), tree = self.placed, state.tree
+        try:
+            b = mobod.index
+            if state.token is token and self._matter.body_list[b] is mobod and type(which_u) is int:
+                if 0 <= which_u < tree.num_u[b] and state.put_numbers(force, first + tree.first_u[b] + which_u):
+                    return
+        except (AttributeError, IndexError, TypeError):  # no body: the message is found below
+            pass
+        i, value = self._place(state, "set_one_mobility_force", mobod, which_u), finite("force", force)
+        self._discrete(state, True)[0][i] = value
 
     def get_all_mobility_forces(self, state: State) -> Array:
         """The generalized forces ``(nu,)``. Needs MODEL."""
@@ -135,15 +140,16 @@ class DiscreteForces(Force):
     @of_each(_mobility_forces_of_each)
     def set_all_mobility_forces(self, state: State, f: npt.ArrayLike | None) -> None:
         """Change all generalized forces ``(nu,)``, zero for None or none, in this state, which falls to VELOCITY at most."""
-        self._check(state, "set_all_mobility_forces")
-        if state.put_numbers(f, self.span[2], state.tree.nu):  # what needs no look is not looked at
+        token, _, first = self.placed
+        if state.token is token and state.put_numbers(f, first, (state.tree.nu,)):
             return
+        self._check(state, "set_all_mobility_forces")
         values = 0.0 if f is None or np.size(f) == 0 else array("f", f, (state.tree.nu,))
         self._discrete(state, True)[0][...] = values
 
     def clear_all_mobility_forces(self, state: State) -> None:
         """Set all generalized forces to zero in this state, which falls to VELOCITY at most."""
-        self.set_all_mobility_forces(state, None)
+        self.set_all_mobility_forces(state, np.zeros(state.tree.nu))
 
     # ------------------------------------------------------------------------------------------ bodies
 
@@ -154,13 +160,16 @@ class DiscreteForces(Force):
 
     def set_one_body_force(self, state: State, mobod: MobilizedBody, spatial_force_in_g: npt.ArrayLike) -> None:
         """Change it in this state, which falls to VELOCITY at most. Needs MODEL. A force on Ground moves nothing."""
-        if state.token is not self._matter.token:
-            self._check(state, "set_one_body_force")
-        index, bodies, given = getattr(mobod, "index", None), self._matter.body_list, spatial_force_in_g
-        if type(index) is int and index < len(bodies) and bodies[index] is mobod and type(given) is np.ndarray:
-            if given.shape == (2, 3) and state.put_numbers(given.ravel(), self.span[2] + state.tree.nu + 6 * index, 6):
-                return
-        b, value = body_index(self._forces, "mobod", mobod), array("spatial_force_in_g", given, (2, 3))
+        token, _, first = self.placed
+        try:
+            b = mobod.index
+            if state.token is token and self._matter.body_list[b] is mobod:
+                if state.put_numbers(spatial_force_in_g, first + state.tree.nu + 6 * b, (2, 3)):
+                    return
+        except (AttributeError, IndexError, TypeError):  # no body: the message is found below
+            pass
+        self._check(state, "set_one_body_force")
+        b, value = body_index(self._forces, "mobod", mobod), array("spatial_force_in_g", spatial_force_in_g, (2, 3))
         self._discrete(state, True)[1][b] = value
 
     def add_force_to_body_point(
@@ -198,33 +207,24 @@ class DiscreteForces(Force):
     @of_each(_body_forces_of_each)
     def set_all_body_forces(self, state: State, body_forces_in_g: npt.ArrayLike | None) -> None:
         """Change all forces on bodies ``(nb, 2, 3)``, zero for None or none, in this state, which falls to VELOCITY at most."""
+        (token, _, first), given, tree = self.placed, body_forces_in_g, state.tree
+        if state.token is token and state.put_numbers(given, first + tree.nu, (tree.nb, 2, 3)):
+            return
         self._check(state, "set_all_body_forces")
-        given, (_, _, first, end) = body_forces_in_g, self.span
-        first += state.tree.nu
-        if type(given) is np.ndarray and given.shape == (state.tree.nb, 2, 3):
-            if state.put_numbers(given.reshape(-1), first, end - first):  # what needs no look is not looked at
-                return
-        values = 0.0 if given is None or np.size(given) == 0 else array("body_forces_in_g", given, (state.tree.nb, 2, 3))
+        values = 0.0 if given is None or np.size(given) == 0 else array("body_forces_in_g", given, (tree.nb, 2, 3))
         self._discrete(state, True)[1][...] = values
 
     def clear_all_body_forces(self, state: State) -> None:
         """Set all forces on bodies to zero in this state, which falls to VELOCITY at most."""
-        self.set_all_body_forces(state, None)
+        self.set_all_body_forces(state, np.zeros((state.tree.nb, 2, 3)))
 
     def clear_all_forces(self, state: State) -> None:
         """Set all forces, on bodies and mobilities, to zero in this state, which falls to VELOCITY at most."""
-        self._check(state, "clear_all_forces")
-        state.own_numbers()[self.span[2] : self.span[3]] = 0.0
+        (token, _, first), n = self.placed, self.span[3] - self.span[2]
+        if not (state.token is token and state.put_numbers(np.zeros(n), first, (n,))):
+            self.discrete_run(state, "clear_all_forces")[:] = 0.0
 
     def _place(self, state: State, asked: str, mobod: Any, which_u: int) -> int:
-        if state.token is not self._matter.token:
-            self._check(state, asked)
-        index, bodies = getattr(mobod, "index", None), self._matter.body_list
-        if type(index) is int and type(which_u) is int and index < len(bodies) and bodies[index] is mobod:
-            part = state.tree.u_slices[index]
-            i: int = part.start + which_u
-            if 0 <= which_u and i < part.stop:  # else the message is found below
-                return i
+        self._check(state, asked)
         b, which = mobility(self._forces, mobod, which_u, "which_u")
-        first: int = state.tree.u_slices[b].start
-        return first + which
+        return state.tree.first_u[b] + which

@@ -120,8 +120,9 @@ class ForEach(OfFunctions):
         """On how many sets of bodies and mobilizers it acts."""
         return self._num_sets
 
-    def _shaped(self, run: Array) -> Array:
-        return run.reshape(self._num_sets, -1) if self._own_of_each else run
+    def _shape_of_parameters(self) -> tuple[int, ...]:
+        (n,) = super()._shape_of_parameters()
+        return (self._num_sets, n // self._num_sets) if self._own_of_each else (n,)
 
     def _rows(self, n: int, parameters: npt.ArrayLike) -> Array:
         """Parameters, a row for all sets or one for each."""

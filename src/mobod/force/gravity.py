@@ -142,9 +142,9 @@ _LEAST, _MOST = 1e-150, 1e150
 
 
 @object_access.compiled_for_callers
-def _put_plain(values: Any, own: Any, first: Any, length: Any) -> Any:
+def _put_plain(values: Any, own: Any, first: Any, shape: Any, least: Any) -> Any:
     """`_put_vector` of an array, and `_settle`, at the place *first* of *own*; 1 if done, 0 where a look is needed."""
-    if not object_access.is_row(values, own, object_access.number(length)):
+    if not object_access.is_of_shape(values, own, shape):
         return object_access.as_object(0)
     source, target, at = object_access.numbers(values), object_access.numbers(own), object_access.number(first)
     x, y, z = load(source, 0, 0), load(source, 1, 0), load(source, 2, 0)

@@ -34,8 +34,8 @@ def coordinate(
         return self.get_one_q(state, i)
 
     def set_(self: Any, state: State, value: Any) -> None:
-        x = value if type(value) is float else number(f"{name} of {self.name!r}", value)
-        self.set_one_q(state, i, x)
+        if not state.put_q(self, value, i):
+            self.set_one_q(state, i, number(f"{name} of {self.name!r}", value))
 
     return _four(name, argument or name, (get_default, set_default, get, set_), doc, unit, ("float", "float"))
 
@@ -61,9 +61,10 @@ def coordinates(
         return self.get_q_as_vector(state)[part]
 
     def set_(self: Any, state: State, value: Any) -> None:
-        q = self.get_q_as_vector(state)
-        q[part] = shaped(f"{name} of {self.name!r}", value, (n,))
-        self.set_q(state, q)
+        if not state.put_q(self, value, first, (n,), n):
+            q = self.get_q_as_vector(state)
+            q[part] = shaped(f"{name} of {self.name!r}", value, (n,))
+            self.set_q(state, q)
 
     return _four(name, argument or name, (get_default, set_default, get, set_), f"{doc} ``({n},)``", unit, ARRAYS)
 
@@ -77,8 +78,8 @@ def speed(
         return self.get_one_u(state, i)
 
     def set_(self: Any, state: State, value: Any) -> None:
-        x = value if type(value) is float else number(f"{name} of {self.name!r}", value)
-        self.set_one_u(state, i, x)
+        if not state.put_u(self, value, i):
+            self.set_one_u(state, i, number(f"{name} of {self.name!r}", value))
 
     return _two(name, argument, (get, set_), doc, unit, ("float", "float"), "POSITION")
 
@@ -93,9 +94,10 @@ def speeds(
         return self.get_u_as_vector(state)[part]
 
     def set_(self: Any, state: State, value: Any) -> None:
-        u = self.get_u_as_vector(state)
-        u[part] = shaped(f"{name} of {self.name!r}", value, (n,))
-        self.set_u(state, u)
+        if not state.put_u(self, value, first, (n,), n):
+            u = self.get_u_as_vector(state)
+            u[part] = shaped(f"{name} of {self.name!r}", value, (n,))
+            self.set_u(state, u)
 
     return _two(name, argument, (get, set_), f"{doc} ``({n},)``", unit, ARRAYS, "POSITION")
 

@@ -74,7 +74,9 @@ class Coordinates(Locking):
         ModelError
             If q is locked.
         """
-        self._set(state, "set_q", "q", q)
+        n = self.facts.num_q
+        if not state.put_q(self, q, 0, () if n == 1 and type(q) is float else (n,), n):
+            self._set(state, "set_q", "q", q)
 
     def get_u(self, state: State) -> Any:
         """Its speeds: a float for kinds with one, else an ``(nu,)`` array. Needs MODEL."""
@@ -92,7 +94,9 @@ class Coordinates(Locking):
         ModelError
             If u is locked.
         """
-        self._set(state, "set_u", "u", u)
+        n = self.facts.num_u
+        if not state.put_u(self, u, 0, () if n == 1 and type(u) is float else (n,), n):
+            self._set(state, "set_u", "u", u)
 
     def _set(self, state: State, asked: str, what: str, value: ArrayLike) -> None:
         of_q = what == "q"
@@ -205,10 +209,12 @@ class Coordinates(Locking):
         ModelError
             If q is locked.
         """
+        if type(which) is int and which >= 0 and state.put_q(self, v, which):
+            return
         at = self.which_coordinate(state.tree_of(self, "set_one_q").q_slices[self.index], which, "q")
         if state.has_locks:
             self._refuse_locked(state, "q")
-        state.q_values[at] = v if type(v) is float else number("q", v)
+        state.q_values[at] = number("q", v)
         state.invalidate_q()
 
     def set_one_u(self, state: State, which: int, v: float) -> None:
@@ -223,10 +229,12 @@ class Coordinates(Locking):
         ModelError
             If u is locked.
         """
+        if type(which) is int and which >= 0 and state.put_u(self, v, which):
+            return
         at = self.which_coordinate(state.tree_of(self, "set_one_u").u_slices[self.index], which, "u")
         if state.has_locks:
             self._refuse_locked(state, "u")
-        state.u_values[at] = v if type(v) is float else number("u", v)
+        state.u_values[at] = number("u", v)
         state.invalidate_u()
 
     def get_one_q_dot(self, state: State, which: int) -> float:

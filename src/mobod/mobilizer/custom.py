@@ -217,8 +217,9 @@ class Custom(NamedParameters, MobilizedBody):
     @of_each(all_numbers)
     def set_parameters(self, state: State, parameters: ArrayLike | Mapping[str, float]) -> None:
         """Change the parameters in this state alone, all, or those that a mapping names; it falls to MODEL at most."""
-        values = self._as_many(parameters, self.number_run(state, "set_parameters"))
-        self.number_run(state, "set_parameters", True)[:] = values
+        if not self.put_in(state, parameters, 0, (self.facts.num_parameters,)):
+            values = self._as_many(parameters, self.number_run(state, "set_parameters"))
+            self.number_run(state, "set_parameters", True)[:] = values
 
     def _as_many(self, parameters: Any, now: Any) -> tuple[float, ...]:
         values = _numbers(f"parameters of {self._name!r}", self.with_names(parameters, now))

@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, TypeAlias
 
-from ..algebra.arrays import Array
 from ..compiling import Routine
 from ..errors import ModelError, TopologyError
 from ..mobilizer.base import MobilizedBody
+from ..state.parameters import Numbered
 from ..state.state import State
 from ..value import level as _level
-from ..value.attributes import Sealed
 from ..value.checks import flag
 from ..value.level import Level, Method, all_methods
 
 
-class Motion(Sealed):
+class Motion(Numbered):
     """Prescribes how a mobilizer moves. Base class of the kinds in `mobod.motion`.
 
     A motion governs all mobilities of its mobilizer, at one level: at ``Level.POSITION`` it says what q is, and u and udot are
@@ -59,7 +58,7 @@ class Motion(Sealed):
 
     INNER = frozenset(
         """
-        disabled_by_default driver in_use is_steady mobod names_of_numbers number_place objection pack_numbers pool_run routine
+        disabled_by_default driver in_use is_steady mobod names_of_numbers objection pack_numbers routine
         """.split()
     )
 
@@ -203,9 +202,3 @@ class Motion(Sealed):
         """The tree's field that has its numbers, the first row and their count; refuses a state of another system."""
         self._check(state, asked)
         return "motion_numbers", int(state.tree.fields["first_motion_number"][self.mobod.index]), len(self.pack_numbers())
-
-    def pool_run(self, state: State, change: bool) -> Array:
-        """Its numbers as they are in the state, as a view."""
-        field, first, n = self.number_place(state, "the numbers")
-        whole = state.own_field(field) if change else state.field(field)
-        return whole.reshape(-1)[first : first + n]

@@ -188,16 +188,15 @@ class Custom(NamedParameters, Motion):
     def get_parameters(self, state: State) -> Array:
         """The parameters of a compiled function in this state. Needs MODEL."""
         self.get_compiled_functions()
-        self._check(state, "get_parameters")
-        return self.pool_run(state, False).copy()
+        return self.number_run(state, "get_parameters").copy()
 
     @of_each(_parameters_of_each)
     def set_parameters(self, state: State, parameters: npt.ArrayLike | Mapping[str, float]) -> None:
         """Change them in this state, all, or those that a mapping names; it falls to MODEL at most."""
-        self.get_compiled_functions()
-        self._check(state, "set_parameters")
-        values = self._as_many(parameters, self.pool_run(state, False))
-        self.pool_run(state, True)[:] = values
+        if not self.put_in(state, parameters, 0, (len(self._values),)):
+            self.get_compiled_functions()
+            values = self._as_many(parameters, self.number_run(state, "set_parameters"))
+            self.number_run(state, "set_parameters", True)[:] = values
 
     def _as_many(self, parameters: Any, now: Any) -> list[float]:
         self.get_compiled_functions()

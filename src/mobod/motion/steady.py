@@ -131,17 +131,18 @@ class Steady(Motion):
     @of_each(_rates_of_each)
     def set_rate(self, state: State, rate: float) -> None:
         """Change the speed of all mobilities in this state, which falls to MODEL; u is as before until prescribed."""
-        self._check(state, "set_rate")
-        value = checks.finite(f"rate of {self!r}", rate)
-        self.pool_run(state, change=True)[:] = value
+        if not (len(self._rates) == 1 and self.put_in(state, rate, 0, ())):
+            self._check(state, "set_rate")
+            value = checks.finite(f"rate of {self!r}", rate)
+            self.number_run(state, "set_rate", True)[:] = value
 
     def set_one_rate(self, state: State, which: int, rate: float) -> None:
         """Change one mobility's speed in this state, which falls to MODEL; u is as before until prescribed."""
-        self._check(state, "set_one_rate")
-        which, value = self._which(which), checks.finite(f"rate of {self!r}", rate)
-        self.pool_run(state, change=True)[which] = value
+        if not (type(which) is int and 0 <= which < len(self._rates) and self.put_in(state, rate, which, ())):
+            self._check(state, "set_one_rate")
+            which, value = self._which(which), checks.finite(f"rate of {self!r}", rate)
+            self.number_run(state, "set_one_rate", True)[which] = value
 
     def get_one_rate(self, state: State, which: int) -> float:
         """One mobility's speed in this state. Needs MODEL."""
-        self._check(state, "get_one_rate")
-        return float(self.pool_run(state, change=False)[self._which(which)])
+        return float(self.number_run(state, "get_one_rate")[self._which(which)])

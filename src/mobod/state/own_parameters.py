@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra import object_access
+from ..algebra.object_access import put as _put
+from ..value.checks import MOST
 from ..value.stage import VELOCITY
 from .fields import GROUPED, INSTANCE_FIELDS, LEFT_AT_ZERO, LEFT_BY_GROUPS
 from .invalidation import KEPT_BY_Z
 from .requirements import PartOfMatter
 from .weights import Weights
 
-_put = object_access.put
 _OWNED = frozenset(INSTANCE_FIELDS)
 
 
@@ -39,16 +39,6 @@ class OwnParameters(Weights):
             self.record.share(name, own)
         return own
 
-    def put_number(self, value: float, place: int) -> None:
-        """Change one discrete number of forces; the state falls to VELOCITY at most."""
-        own = self.own_fields.get("force_numbers")
-        if own is None:
-            own = self.own_copy("force_numbers")
-        own[place, 0] = value
-        self.valid &= KEPT_BY_Z
-        if self.stage_number > VELOCITY:
-            self.stage_number = VELOCITY
-
     def own_numbers(self) -> npt.NDArray[np.float64]:
         """The state's own flat copy of all forces' numbers, to change discrete ones; the state falls to VELOCITY at most."""
         numbers = self.own_copy("force_numbers")
@@ -57,10 +47,17 @@ class OwnParameters(Weights):
             self.stage_number = VELOCITY
         return numbers.ravel()
 
-    def put_numbers(self, values: Any, first: int, length: int) -> bool:
-        """The same with *values* put in from place *first* on, if they are a plain array of so many finite numbers."""
-        own = self.own_fields.get("force_numbers")
-        if own is None or not (_put.code or _put.load())(values, own, first, length):
+    def put_numbers(self, values: Any, first: int, shape: tuple[int, ...] = (), least: float = -MOST) -> bool:
+        """The same with *values* put in from place *first* on, if they are a float, or a plain array, of this *shape*.
+
+        They have to be finite and *least* or more. False, with nothing changed, where anything needs a look: the state has
+        none of its own yet, say, or the system was changed.
+        """
+        try:
+            own = self.own_fields["force_numbers"]
+        except KeyError:
+            return False
+        if self.token is not self.system.topology_token or not (_put.code or _put.load())(values, own, first, shape, least):
             return False
         self.valid &= KEPT_BY_Z
         if self.stage_number > VELOCITY:

@@ -14,22 +14,20 @@ for tables of parameters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from math import isfinite
+from inspect import unwrap
 from types import FunctionType, MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ..algebra import object_access
 from ..algebra.arrays import Array
-from ..value import Rotation, Transform, checks, frames
+from ..algebra.object_access import put as _put
+from ..value import Rotation, Transform, checks, frames, rows
 from ..value.attributes import Sealed
-from ..value.stage import Stage
+from ..value.stage import MODEL, Stage
 from .state import State
 
-_put = object_access.put
-_FLOAT64 = np.dtype(np.float64)
 V = TypeVar("V")
 G = TypeVar("G")
 E = TypeVar("E")
@@ -39,13 +37,51 @@ E = TypeVar("E")
 _NO_CLASS = "<declared>."
 
 
-class Parametrized(Sealed):
+class Numbered(Sealed):
+    """A part with a run of numbers in one of the tree's fields, of which a state can have its own."""
+
+    INNER = frozenset("number_place number_run placed put_in".split())
+
+    #: Where they are in states of this token: the tree's field and the first row.
+    placed: tuple[object, str, int] = (object(), "", 0)
+
+    if TYPE_CHECKING:
+
+        def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
+            """The tree's field that has its numbers, the first row and their count; refuses a state of another system."""
+
+    def number_run(self, state: State, asked: str, change: bool = False) -> Array:
+        """Its numbers as they are in the state, a view; to *change* them takes the state to MODEL at most."""
+        field, first, n = self.number_place(state, asked)
+        self.placed = state.token, field, first
+        whole = state.own_field(field) if change else state.field(field)
+        return whole[first : first + n, 0]
+
+    def put_in(self, state: State, values: Any, at: int, shape: Any, least: float = -checks.MOST, kernel: Any = _put) -> bool:
+        """Set its numbers from number *at* on to a float, or a plain array, of this *shape*, finite and *least* or more.
+
+        False, with nothing changed, where anything needs a look. *kernel* is one like `put`.
+        """
+        token, field, first = self.placed
+        if state.token is not token or token is not state.system.topology_token or state.stage_number < MODEL:
+            return False
+        own = state.own_fields.get(field)
+        if own is None or not (kernel.code or kernel.load())(values, own, first + at, shape, least):
+            return False
+        if state.force_cache or state.resources is not None:
+            state.invalidate_instance()
+        else:  # the same without a call
+            state.valid, state.instance_token, state.stage_number = 0, [], MODEL
+        return True
+
+
+class Parametrized(Numbered):
     """An element with numbers that users can change, in its default and in each state.
 
     A kind sets `default_numbers` in its constructor. Its family provides `number_place`, `defaults_changed` and a name.
     """
 
-    INNER = frozenset("declared default_numbers defaults_changed number_place number_run settle".split())
+    INNER = frozenset("declared default_numbers defaults_changed settle".split())
 
     #: What it declares, by name.
     PARAMETERS: ClassVar[Mapping[str, Parameter[Any, Any]]] = MappingProxyType({})
@@ -60,9 +96,6 @@ class Parametrized(Sealed):
         @property
         def name(self) -> str:
             """Its name."""
-
-        def number_place(self, state: State, asked: str) -> tuple[str, int, int]:
-            """The tree's field that has its numbers, the first row and their count; refuses a state of another system."""
 
         def defaults_changed(self) -> None:
             """Change the topology."""
@@ -80,12 +113,6 @@ class Parametrized(Sealed):
                     parameter.first = max((one.end for one in found.values()), default=0)
                 found[parameter.name] = parameter
         cls.PARAMETERS = MappingProxyType(found)
-
-    def number_run(self, state: State, asked: str, change: bool = False) -> Array:
-        """Its numbers as they are in the state, a view; to *change* them takes the state to MODEL at most."""
-        field, first, n = self.number_place(state, asked)
-        whole = state.own_field(field) if change else state.field(field)
-        return whole[first : first + n, 0]
 
     @classmethod
     def declared(cls, name: str | None, /, **given: Any) -> list[float]:
@@ -144,8 +171,6 @@ class Parameter(Generic[V, G]):
         self.argument = name if argument is None else argument
         self.given_as = self.argument if given_as is None else given_as
         self.first, self.places = first, places
-        #: Whether any three finite numbers will do.
-        self.is_plain = False
         #: Of such a vector, a kernel like `object_access.put` that does what *put* does, and the element's `settle`, which it
         #: does, too.
         self.put_plain = put_plain
@@ -253,65 +278,39 @@ class Parameter(Generic[V, G]):
 
     def _setter_in_states(self, asked: str) -> Any:
         """``set_x(state, value)``, which messages call *asked*."""
-        argument, check, refuse, put = self.argument, self.check, self.refuse, self.put
-        parameter, size, in_a_run = self, self.size, self.in_a_run
-        is_single = size == 1 and in_a_run
-        least, most = checks.LEAST.get(check, np.nan), checks.MOST
+        argument, check, refuse, put, shape = self.argument, self.check, self.refuse, self.put, self.shape
+        parameter, (kernel, settled) = self, self.put_plain or (_put, None)
+        of_instance = self.invalidates == Stage.INSTANCE
+        # what needs no look is not looked at
+        by_rows = rows.IN_ROWS.get(unwrap(check)) if self.in_a_run or self.put_plain else None
+        least = rows.LEAST.get(by_rows, np.nan)
 
-        def set_(self: Any, state: State, value: Any) -> None:
-            found: Any
-            if type(value) is float and least <= value <= most:  # what needs no look is not looked at
-                found = value
-            else:
-                try:
-                    found = check(argument, value)
-                except (TypeError, ValueError):
-                    found = refuse(self, value)
-            if self.settle is not None:
-                field, at, n = self.number_place(state, asked)
-                numbers = state.field(field)[at : at + n, 0].tolist()
-                put(numbers, found)
-                self.settle(repr(self.name), numbers)
-                state.own_field(field)[at : at + n, 0] = numbers
-            elif is_single:  # without a view, which takes longer than the rest
-                field, at, _ = self.number_place(state, asked)
-                own = state.own_fields.get(field)
-                if own is None:
-                    own = state.own_copy(field)
-                own[at + parameter.first, 0] = found
-                state.invalidate_instance()
-            elif size == 3 and in_a_run:
-                field, at, _ = self.number_place(state, asked)
-                numbers, at = state.own_field(field), at + parameter.first
-                numbers[at, 0], numbers[at + 1, 0], numbers[at + 2, 0] = found
-            else:
-                put(self.number_run(state, asked, True), found)
-
-        def set_vector(self: Any, state: State, value: Any) -> None:
-            field, at, _ = self.number_place(state, asked)
-            # what needs no look is not looked at
-            own = state.own_fields.get(field) if self.settle is settled else None
-            if own is not None and (kernel.code or kernel.load())(value, own, at + parameter.first, 3):
-                state.invalidate_instance()
-            else:
+        def set_instance(self: Any, state: State, value: Any) -> None:
+            if not (self.settle is settled and self.put_in(state, value, parameter.first, shape, least, kernel)):
                 set_(self, state, value)
 
         def set_discrete(self: Any, state: State, value: Any) -> None:
-            if type(value) is float and least <= value <= most:
-                found = value
-            else:
-                try:
-                    found = check(argument, value)
-                except (TypeError, ValueError):
-                    found = refuse(self, value)
-            if is_single:
-                self.put_discrete(state, asked, parameter.first, found)
-            else:
-                put(self.discrete_run(state, asked), found)
+            token, _, at = self.placed
+            if not (state.token is token and state.put_numbers(value, at + parameter.first, shape, least)):
+                set_(self, state, value)
 
-        kernel, settled = self.put_plain or (_put, None)
-        of_instance = set_vector if self.is_plain and (in_a_run or self.put_plain) else set_
-        return of_instance if self.invalidates == Stage.INSTANCE else set_discrete
+        def set_(self: Any, state: State, value: Any) -> None:
+            try:
+                found: Any = check(argument, value)
+            except (TypeError, ValueError):
+                found = refuse(self, value)
+            if not of_instance:
+                put(self.discrete_run(state, asked), found)
+            elif self.settle is None:
+                put(self.number_run(state, asked, True), found)
+            else:
+                numbers = self.number_run(state, asked).tolist()
+                put(numbers, found)
+                self.settle(repr(self.name), numbers)
+                _, field, at = self.placed
+                state.own_field(field)[at : at + len(numbers), 0] = numbers
+
+        return set_instance if of_instance else set_discrete
 
     def _raises(self) -> str:
         shape = "" if self.shape == () else "ValueError\n    If it has another shape.\n"
@@ -368,18 +367,14 @@ def vector(
     """A vector."""
     if check is checks.vector and size != 3:
         check = _of_size(size)
-    made: Parameter[Array, npt.ArrayLike] = Parameter(
-        name, unit, _listed(check), f"{doc} ``({size},)``", (size,), size, np.array, ARRAYS, **settings
-    )
-    made.is_plain = check is checks.vector
-    return made
+    return Parameter(name, unit, _listed(check), f"{doc} ``({size},)``", (size,), size, np.array, ARRAYS, **settings)
 
 
 def _of_size(size: int) -> Callable[[str, Any], Array]:
     def check(what: str, value: Any) -> Array:
         return checks.array(what, value, (size,))
 
-    check.__doc__ = f"Finite numbers, {size} of them."
+    check.__doc__, vars(check)["__wrapped__"] = f"Finite numbers, {size} of them.", checks.vector
     return check
 
 
@@ -405,13 +400,9 @@ ARRAYS = "npt.NDArray[np.float64]", "npt.ArrayLike"
 
 def _listed(check: Callable[[str, Any], Any]) -> Callable[[str, Any], list[float]]:
     def listed(what: str, value: Any) -> list[float]:
-        if plain and type(value) is np.ndarray and value.dtype is _FLOAT64 and value.shape == (3,):  # as nearly all come
-            three: list[float] = value.tolist()
-            if isfinite(three[0]) and isfinite(three[1]) and isfinite(three[2]):
-                return three
-        return check(what, value).tolist()
+        numbers: list[float] = check(what, value).tolist()
+        return numbers
 
-    plain = check is checks.vector
     listed.__doc__, vars(listed)["__wrapped__"] = check.__doc__, check
     return listed
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy.typing as npt
 
-from ..algebra import object_access
 from ..algebra.arrays import Array
-from ..value.checks import number, numbers
+from ..algebra.object_access import assign as _assign, put as _put
+from ..value.checks import MOST, number, numbers
 from ..value.stage import ACCELERATION, DYNAMICS, INSTANCE, MODEL, POSITION, TIME, VELOCITY, Stage
 from . import validity
 from .invalidation import KEPT_BY_TIME, KEPT_BY_U, Invalidation
+from .requirements import PartOfMatter
 
-_assign = object_access.assign
+_LEAST = -MOST
 
 
 class Variables(Invalidation):
@@ -74,6 +77,39 @@ class Variables(Invalidation):
         self.valid &= KEPT_BY_U
         if self.stage_number > POSITION:
             self.stage_number = POSITION
+
+    def put_q(self, mobod: PartOfMatter, values: Any, first: int, shape: tuple[int, ...] = (), size: int = 1) -> bool:
+        """Set so many of a body's q, from its *first* on, to a float, or to a plain array of this *shape*.
+
+        False, with nothing changed, where anything needs a look: locks, numbers that are not finite, a place that is not there.
+        """
+        tree = self.tree
+        if self.token is not mobod.matter.token or self.stage_number < MODEL or tree.has_default_locks:
+            return False
+        b = mobod.index
+        if first + size > tree.num_q[b] or "lock_level" in self.own_fields:
+            return False
+        if not (_put.code or _put.load())(values, self.q_values, tree.first_q[b] + first, shape, _LEAST):
+            return False
+        self.valid = 0
+        if self.stage_number > TIME:
+            self.stage_number = TIME
+        return True
+
+    def put_u(self, mobod: PartOfMatter, values: Any, first: int, shape: tuple[int, ...] = (), size: int = 1) -> bool:
+        """The same of its u."""
+        tree = self.tree
+        if self.token is not mobod.matter.token or self.stage_number < MODEL or tree.has_default_locks:
+            return False
+        b = mobod.index
+        if first + size > tree.num_u[b] or "lock_level" in self.own_fields:
+            return False
+        if not (_put.code or _put.load())(values, self.u_values, tree.first_u[b] + first, shape, _LEAST):
+            return False
+        self.valid &= KEPT_BY_U
+        if self.stage_number > POSITION:
+            self.stage_number = POSITION
+        return True
 
     def assign(self, q: npt.ArrayLike | None, u: npt.ArrayLike | None) -> None:
         """Assign q and u, those that are not None; neither if one of them is refused."""

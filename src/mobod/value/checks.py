@@ -23,6 +23,8 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 
+#: The largest finite number.
+MOST = sys.float_info.max
 _FLOAT64, _LEAST, _MOST = np.dtype(np.float64), -math.inf, math.inf
 T = TypeVar("T")
 _LETTERS = {"x": 0, "y": 1, "z": 2}
@@ -81,11 +83,6 @@ def positive(what: str, value: Any, error: type[ValueError] = ModelError) -> flo
 def hold(condition: Any) -> bool:
     """True if a condition holds, of one number or of each of an array, without NumPy's 3 us for one."""
     return condition if type(condition) is bool else bool(np.all(condition))
-
-
-#: The least that these checks let pass of a float, and the most: what is between need not be asked.
-LEAST: dict[Any, float] = {finite: -sys.float_info.max, not_negative: 0.0, positive: 5e-324}
-MOST = sys.float_info.max
 
 
 def one_or_more(what: str, value: Any, error: type[ValueError] = ModelError) -> float:

@@ -76,6 +76,10 @@ def _one_or_more(values: Array) -> Array | None:
     return values if ((values >= 1.0) & (values < np.inf)).all() else None
 
 
+#: The least that numbers may be which these let pass: what is finite and no less need not be asked.
+LEAST: dict[Any, float] = {finite: -checks.MOST, not_negative: 0.0, positive: 5e-324, _one_or_more: 1.0}
+
+
 @in_rows(checks.unit)
 def unit(values: Array) -> Array | None:
     """Directions, of length 1."""
