@@ -15,6 +15,7 @@ from kinds.constraints import OF_BODIES, Pair, Tree
 from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
 from mobod.algebra.scalar import sin
+from mobod.derivative.along import COLUMNS
 from mobod.derivative.analytic import sweep_for, whole_for
 from mobod.derivative.local import REST
 from mobod.derivative.plan import acts_along, acts_between
@@ -318,6 +319,25 @@ def test_forces_along_paths(make, close, derivative):
     found = assert_alone_and_in_lanes(state, make.rng, close, derivative)
     assert found.z.any(axis=0).tolist() == [False, True, True, True, True]  # a stretched tendon pulls whatever the activation
     assert found.time.any()
+
+
+def test_what_moves_both_ends_of_a_transmission_is_no_column_of_it(make, close, derivative):
+    """A pose in another frame, and a rod on a slider: nothing changes along what carries all their bodies."""
+    model = make.tree(0)
+    trunk = mb.mobilizer.Universal(mb.mobilizer.Universal(model.matter.ground, make.body()), make.body())
+    one, other = mb.mobilizer.Pin(trunk, make.body()), mb.mobilizer.Universal(trunk, make.body())
+    F, ends = mb.force, (make.frame(), make.frame())
+    pose = F.transmission.RelativePose(
+        model.forces, one, other, *ends, translation=make.vector(), rotation=make.vector(), rotation_in_frame=True
+    )
+    for path in (pose, F.transmission.SliderCrank(model.forces, other, one, *ends, rod_length=9.0)):
+        F.Actuator(model.forces, path, gain=(3.0, 0.4, -0.2), bias=make.vector(), control=0.7)
+    model.made()
+    state = model.randomize()
+    plan = sweep_for(model.system, state).parts.plan
+    columns = [plan.members[group[COLUMNS] : group[COLUMNS + 1]].tolist() for group in plan.groups]
+    assert columns and all(found == [4, 5, 6] for found in columns)
+    assert_alone_and_in_lanes(state, make.rng, close, derivative)
 
 
 def test_a_force_along_a_path_is_said_with_the_routine(make):

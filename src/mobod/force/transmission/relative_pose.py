@@ -125,6 +125,7 @@ class RelativePose(Transmission):
 
     FUNCTIONS = (length, speed, apply)
     is_linear = True
+    is_between = True
 
     def __init__(
         self,

@@ -100,6 +100,7 @@ class SliderCrank(Transmission):
 
     FUNCTIONS = (length, speed, apply)
     is_linear = True
+    is_between = True
 
     def __init__(
         self,
