@@ -16,7 +16,7 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.scalar import bare, sqrt
-from ...compiling import generic
+from ...compiling import apart, generic
 from ..shape import CYLINDER, ELLIPSOID
 from ._clip import corner, num_corners
 from ._core import (
@@ -212,7 +212,7 @@ def refine(
     return what, f, g, best, least, count
 
 
-@generic
+@apart
 def least_way(model: Any, A: Any, B: Any, f: Any, g: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, n: Any) -> Any:
     """The overlap h of two features along n; of two polyhedra, or a cylinder's side that crosses an edge, or a rim, a way.
 

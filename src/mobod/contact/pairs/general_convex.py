@@ -145,10 +145,14 @@ def general_convex(model: Any, pair: Pair) -> int:
                 share = part * load_lane(model.contact_point, k, SHARE, lane)
             if overlap + margin > 0.0 and share > NO_SHARE and (k == 0 or 2 * count <= model.contact_points_size):
                 seen, begin = (what, f, g, size), count
+                lying, up, flat = seen, n, 0.0 * share
                 if what == EDGES and margin == 0.0:
-                    count, share = _lying(model, pair, A, B, Ra, pa, Rb, pb, seen, n, begin, share)
-                if share > NO_SHARE and (count == begin or 2 * count <= model.contact_points_size):
-                    count = points(model, pair, A, B, Ra, pa, Rb, pb, seen, n, count, share)
+                    lying, up, flat = _lying(model, A, B, Ra, pa, Rb, pb, seen, n)
+                for rest in range(0 if flat > 0.0 else 1, 2):  # one call: two would be compiled twice
+                    its = share * flat if rest == 0 else share * (1.0 - flat)
+                    if rest == 0 or (its > NO_SHARE and (count == begin or 2 * count <= model.contact_points_size)):
+                        decides, toward = (lying, up) if rest == 0 else (seen, n)
+                        count = points(model, pair, A, B, Ra, pa, Rb, pb, decides, toward, count, its)
                 if k > 0:
                     _tell_apart(model, begin, count, lane, k * _FURTHER)
         if turn == 0:
@@ -157,26 +161,22 @@ def general_convex(model: Any, pair: Pair) -> int:
 
 
 @apart
-def _lying(
-    model: Any, pair: Pair, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any, begin: int, share: Any
-) -> Any:
-    """Rows of faces that lie on each other, between which edges cross, and the share that the edges keep."""
+def _lying(model: Any, A: Any, B: Any, Ra: Any, pa: Any, Rb: Any, pb: Any, seen: Any, n: Any) -> Any:
+    """Of faces that lie on each other, between which edges cross: what decides, the direction, and the part that is theirs."""
     _, f, g, size = seen
-    v, w, minus = f[4] % 4096, g[4] % 4096, vec3.neg(n)
+    v, w, minus, none = f[4] % 4096, g[4] % 4096, vec3.neg(n), 0.0 * n[0]
     one = face_feature(model, A, bare3(mat33.transpose_mul_vec(Ra, n)), v)
     two = face_feature(model, B, bare3(mat33.transpose_mul_vec(Rb, minus)), w)
     up, down = mat33.mul_vec(Ra, one[2]), mat33.mul_vec(Rb, two[2])
     if not (is_polyhedron(A) and is_polyhedron(B)) or vec3.dot(up, n) < _PARALLEL or vec3.dot(down, minus) < _PARALLEL:
-        return begin, share
+        return seen, n, none
     d, e = mat33.transpose_mul_vec(Rb, vec3.neg(up)), mat33.transpose_mul_vec(Ra, vec3.neg(down))
     a, b = point_feature(model, A, bare3(e), v), point_feature(model, B, bare3(d), w)
     if _height(Ra, pa, Rb, pb, one, b) <= _height(Rb, pb, Ra, pa, two, a):
         lying, part = (FACE_A, one, b, size), _tie(model, B, two, d, size)[1]
     else:
         lying, up, part = (FACE_B, a, two, size), vec3.neg(down), _tie(model, A, one, e, size)[1]
-    if part <= NO_SHARE:
-        return begin, share
-    return points(model, pair, A, B, Ra, pa, Rb, pb, lying, up, begin, share * part), share * (1.0 - part)
+    return lying, up, part if part > NO_SHARE else none
 
 
 @generic
@@ -468,7 +468,7 @@ def _place(model: Any, core: Any, face: Any, i: int, d: Any) -> Any:
     return x, vec3.dot(d, x)
 
 
-@generic
+@apart
 def _deepest(model: Any, core: Any, face: Any, d: Any) -> Any:
     """Of the corners of a face the vertex that is farthest along d, and how far."""
     most, v = _place(model, core, face, 0, d)[1], vertex_of(model, core, face[4], 0)
