@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..integrator import Integrator
 from ..simulation.run import integrator_settings, make_integrator
-from ..simulation.sensitivities import ARRAYS, Sensitivities
+from ..simulation.sensitivities import ARRAYS, Sensitivities, parts_of
 from ..simulation.variational import variational
 from ..state.state import State
 from ..system.forward_sensitivities import Directions
@@ -44,19 +44,15 @@ class SensitivityRows:
         carried = variational(make_integrator(state.system, integrator_settings(integrator)), state, directions)
         self.variations = of = carried.variations
         self.wanted, self.names, self._n = wanted, directions.names, len(directions)
-        #: Rows of an array as kernels write them, displacements and then y.
-        self._sizes = of.nu, of.nq, of.nu, of.nz, of.num_particle_numbers, of.num_particle_numbers
-        self.rows = np.zeros((0, 0, sum(self._sizes), self._n))
-        self.numbers_a_row = sum(self._sizes) * self._n
+        #: As kernels write them, displacements and then y.
+        self.rows = np.zeros((0, 0, sum(of.sizes), self._n))
+        self.numbers_a_row = sum(of.sizes) * self._n
         self.arrays: dict[str, Array] = {}
 
     def begin(self, n: int, nt: int) -> None:
         """Allocate arrays for *n* states and *nt* reports."""
         self.rows = np.full((n, nt, *self.rows.shape[2:]), np.nan)
-        v, of_q, of_u, of_z, *of_particles = np.split(self.rows, np.cumsum(self._sizes)[:-1], axis=2)
-        shape = n, nt, self._sizes[-1] // 3, 3, self._n
-        found = v, of_u, of_z, of_q, *(part.reshape(shape) for part in of_particles)
-        self.arrays = dict(zip(ARRAYS, found, strict=True))
+        self.arrays = parts_of(self.rows, self.variations.sizes)
 
     def put(self, i: int, found: Sensitivities, rows: int) -> None:
         """Those of the *i*-th of these states, at its first reports."""

@@ -28,7 +28,7 @@ from ..stepping import record as rk
 from ..system.forward_sensitivities import Variations
 from ..tree.sampling import next_sample_of
 from ..value.stage import Stage
-from .sensitivities import Sensitivities
+from .sensitivities import Sensitivities, parts_of
 
 if TYPE_CHECKING:
     from ..compiling import Kernel
@@ -73,16 +73,21 @@ class Carrying(Base):
     A class made with it keeps in ``_before`` where its last step began: the time, y and S.
     """
 
-    def carry(self, variations: Variations, keeps_tape: bool = False) -> None:
+    def carry(self, like: Integrator, variations: Variations, keeps_tape: bool = False) -> None:
         """Begin to: from now on steps are differentiated.
 
         Parameters
         ----------
+        like : Integrator
+            Whose switches it has.
         variations : Variations
         keeps_tape : bool
             Whether steps and jumps are kept for the adjoint; there are no variations then.
         """
-        self.variations, self.directions = variations, variations.directions
+        for name, value in vars(like).items():
+            if isinstance(value, bool):
+                setattr(self, name, value)
+        self.like, self.variations, self.directions = like, variations, variations.directions
         self.allow_interpolation = False
         self.S = np.zeros((variations.ny, 0 if keeps_tape else len(self.directions)))
         self.weights = np.zeros((len(self.directions), self.S.shape[1]))
@@ -98,12 +103,8 @@ class Carrying(Base):
     def at(self, times: Array) -> Sensitivities:
         """Sensitivities at times of reports; before events there."""
         of, n = self.variations, len(self.directions)
-        v = np.array([self._found[time][0] for time in times.tolist()]).reshape(len(times), of.nu, n)
-        S = np.array([self._found[time][1] for time in times.tolist()]).reshape(len(times), of.ny, n)
-        sizes = of.nq, of.nu, of.nz, of.num_particle_numbers, of.num_particle_numbers
-        of_q, of_u, of_z, *of_particles = np.split(S, np.cumsum(sizes), axis=1)[:5]
-        r, r_dot = (part.reshape(len(times), of.num_particle_numbers // 3, 3, n) for part in of_particles)
-        return Sensitivities(self.directions.names, v, of_u, of_z, of_q, r, r_dot)
+        rows = np.array([np.vstack(self._found[time]) for time in times.tolist()]).reshape(len(times), of.nu + of.ny, n)
+        return Sensitivities(self.directions.names, **parts_of(rows, of.sizes))
 
     def _keep(self, state: State, S: Array) -> None:
         """Keep variations at the state's time, unless there are some from before an event."""
@@ -119,6 +120,10 @@ class Carrying(Base):
         raise NotImplementedError
 
     # ------------------------------------------------------------------------------------------ stepping
+
+    def get_method_name(self) -> str:
+        """The method's name."""
+        return self.like.get_method_name()
 
     def _is_simple(self) -> bool:
         """Steps are more than the method's kernel, which is not to be called in their place."""

@@ -42,12 +42,6 @@ _HALVES = 30
 class Following(Carrying):
     """The part of an integrator of any method that carries variations; its steps are the method's own."""
 
-    like: Integrator
-
-    def get_method_name(self) -> str:
-        """The method's name."""
-        return self.like.get_method_name()
-
     def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """Steps until a report, each followed."""
         return self.step_and_report(self._follow_step, times, results, energies)
@@ -162,9 +156,5 @@ def follow(like: Integrator, variations: Variations, keeps_tape: bool) -> Carryi
         )
     kind = type(type(like).__name__, (Following, type(like)), {})
     found: Any = kind(like.system, **integrator_keywords(like))
-    for name, value in vars(like).items():
-        if isinstance(value, bool):
-            setattr(found, name, value)
-    found.like = like
-    found.carry(variations, keeps_tape)
+    found.carry(like, variations, keeps_tape)
     return cast("Carrying", found)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+
+import numpy as np
 
 from ..algebra.arrays import Array
 
@@ -60,3 +62,10 @@ class Sensitivities:
 
 #: The attributes that are arrays.
 ARRAYS = ("q", "u", "z", "of_q", "particle_locations", "particle_velocities")
+
+
+def parts_of(rows: Array, sizes: Sequence[int]) -> dict[str, Array]:
+    """The arrays in rows ``(..., m, n)`` of displacements and y, of these `Variations.sizes`: views."""
+    v, of_q, of_u, of_z, *of_particles = np.split(rows, np.cumsum(sizes), axis=-2)[:6]
+    each = (part.reshape(*rows.shape[:-2], sizes[-1] // 3, 3, rows.shape[-1]) for part in of_particles)
+    return dict(zip(ARRAYS, (v, of_u, of_z, of_q, *each), strict=True))

@@ -85,20 +85,12 @@ class Variational(Carrying, Integrator):
 
     def __init__(self, like: Integrator, variations: Variations, keeps_tape: bool = False) -> None:
         super().__init__(like.system, **integrator_keywords(like))
-        for name, value in vars(like).items():
-            if isinstance(value, bool):
-                setattr(self, name, value)
         self.table, self.order, self.error_order = like.table, like.order, like.error_order  # type: ignore[misc]
-        self.like = like
         #: Whether Python, which has J and B, takes the place of Duals in kernels.
         self._by_matrices = False
         self._carried: Any = None
         self._unannounced = UnannouncedJumps(variations)
-        self.carry(variations, keeps_tape)
-
-    def get_method_name(self) -> str:
-        """The method's name."""
-        return self.like.get_method_name()
+        self.carry(like, variations, keeps_tape)
 
     @property
     def _runs_compiled(self) -> bool:

@@ -194,6 +194,8 @@ class Variations:
         self.nq, self.nu, self.nz = tree.nq, tree.nu, len(state.z_view)
         self.num_particle_numbers = int(tree.counts["particle_size"])
         self.num_integrated = self.nq + self.nu + self.nz + 2 * self.num_particle_numbers
+        #: Of displacements by speeds, and of the parts of y that are integrated.
+        self.sizes = self.nu, self.nq, self.nu, self.nz, self.num_particle_numbers, self.num_particle_numbers
         self._controllers = [(c, force) for c, force in enumerate(controllers_of(system))]
         self.held = _held_places(self._controllers, len(state.record.control_memory))
         self.ny = self.num_integrated + len(self.held)
