@@ -38,22 +38,21 @@ _zeros = np.zeros  # one lookup less
 _kernel, _whole_kernel = kernels.calc_derivatives, of_state.calc_derivatives
 _ACCELERATION, _REALIZED = int(Stage.ACCELERATION), validity.WANTED[Stage.ACCELERATION]
 #: Fields of a state's own that decide whether gravity is all that acts.
-_DECIDING = ("force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass")
+_DECIDING = frozenset({"force_enabled", "force_integers", "constraint_enabled", "prescribed", "mass"})
 #: The most sweeps of a tree that are kept, by what the state has of its own of these.
 _KEPT = 64
 
 
 def sweep_for(system: Any, state: State) -> Sweep:
     """The sweep for a state's tree, and for what is enabled in the state."""
-    return _kept_for(state, _key_of(state), lambda: _made(system, state.tree, state.field))
+    return _kept_for(system, state, _key_of(state), _made)
 
 
 def whole_for(system: Any, state: State) -> Whole:
     """The same, also where the bare sweep is enough."""
     found = sweep_for(system, state)
     if not isinstance(found, Whole):
-        key = "whole", *_key_of(state)
-        found = _kept_for(state, key, lambda: _whole(system, state.tree, state.field))
+        found = _kept_for(system, state, ("whole", *_key_of(state)), _whole)
     return found
 
 
@@ -68,19 +67,20 @@ def is_swept(system: Any, state: State) -> bool:
 def _key_of(state: State) -> tuple[Any, ...]:
     """The state's own parameters that decide on the plan; of a mass it matters only whether there is one."""
     own = state.own_fields
-    if not own:
+    if _DECIDING.isdisjoint(own):  # efforts that are set in each call are among the others
         return ()
-    return tuple((name, (own[name] > 0.0 if name == "mass" else own[name]).tobytes()) for name in _DECIDING if name in own)
+    decide = sorted(_DECIDING.intersection(own))
+    return tuple((name, (own[name] > 0.0 if name == "mass" else own[name]).tobytes()) for name in decide)
 
 
-def _kept_for(state: State, key: tuple[Any, ...], make: Callable[[], Any]) -> Any:
+def _kept_for(system: Any, state: State, key: tuple[Any, ...], make: Callable[[Any, Tree, Any], Any]) -> Any:
     kept = state.tree.sweeps
     try:
         return kept[key]
     except KeyError:
         if len(kept) >= _KEPT:
             kept.clear()
-        found = kept[key] = make()
+        found = kept[key] = make(system, state.tree, state.field)
         return found
 
 
