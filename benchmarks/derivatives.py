@@ -1,9 +1,9 @@
 """Measure what derivatives cost from Python: of forward dynamics, by q, u and forces, at a new q and u, beside Pinocchio.
 
 mobod's `calc_forward_dynamics_derivatives` is given q and u, as Pinocchio's `computeABADerivatives` is given q, v and tau; step
-by step these are assigned, the state realized, and then asked. Inverse dynamics with gravity likewise, beside `rnea`. An
-`Ensemble`'s derivatives are written into the arrays of its first ones (``out=``), as `computeABADerivatives` writes its data.
-Ratios are the median of the rounds' ratios.
+by step these are assigned, the state realized, and then asked; or torques at all joints are set by `force.Actuators` before
+each call. Inverse dynamics with gravity likewise, beside `rnea`. An `Ensemble`'s derivatives are written into the arrays of its
+first ones (``out=``), as `computeABADerivatives` writes its data. Ratios are the median of the rounds' ratios.
 """
 
 from __future__ import annotations
@@ -65,6 +65,21 @@ def calls_step_by_step(engine: Mobod) -> dict:
     return dict(zip(WHAT, (derivatives, inverse_dynamics), strict=True))
 
 
+def calls_with_efforts(model: Model) -> dict:
+    """Derivatives alone, with torques at all joints set before each call: of a system of their own."""
+    engine = Mobod(model)
+    system, bodies = engine.system, engine.system.matter.bodies
+    mobilities = [(body, k) for body in bodies for k in range(body.facts.num_u)]
+    actuators = engine.mb.force.Actuators(system.forces, mobilities)
+    state, efforts = system.realize_topology(), np.linspace(-1.0, 1.0, len(mobilities))
+
+    def derivatives(q, u, udot):
+        actuators.set_efforts(state, efforts)
+        return system.calc_forward_dynamics_derivatives(state, q=q, u=u)
+
+    return {WHAT[0]: derivatives}
+
+
 def calls_of_pinocchio(engine: Pinocchio) -> dict:
     """Functions of (q, v, third), in Pinocchio's coordinates."""
     import pinocchio as pin
@@ -94,7 +109,7 @@ def time_ensemble(engine: Mobod, effort: Effort) -> list[float]:
 
 
 CALLS = {"mobod": calls_of_mobod, "Pinocchio": calls_of_pinocchio}
-STEP_BY_STEP = "mobod, step by step"
+STEP_BY_STEP, WITH_EFFORTS = "mobod, step by step", "mobod, efforts set"
 
 
 def measure_model(model: Model, engines: list[Engine], effort: Effort) -> dict:
@@ -105,10 +120,11 @@ def measure_model(model: Model, engines: list[Engine], effort: Effort) -> dict:
     for engine in engines:
         if isinstance(engine, Mobod):
             calls[STEP_BY_STEP], given[STEP_BY_STEP] = calls_step_by_step(engine), given[engine.name]
+            calls[WITH_EFFORTS], given[WITH_EFFORTS] = calls_with_efforts(model), given[engine.name]
     rounds: dict[tuple[str, str], list[list[float]]] = {}
     for _ in range(effort.rounds):
         for what in WHAT:
-            for name in calls:
+            for name in (name for name in calls if what in calls[name]):
                 times = time_calls(calls[name][what], given[name], effort.repeats, effort.seconds)
                 rounds.setdefault((what, name), []).append(times)
         for engine in engines:
@@ -152,12 +168,15 @@ def show(results: dict) -> list[Target]:
         rows = []
         for name, times in results["models"].items():
             part = ratio(times[what].get("mobod"), times[what].get("Pinocchio"))
-            ways = (*CALLS, STEP_BY_STEP, ENSEMBLE) if what == "derivatives" else (*CALLS, STEP_BY_STEP)
+            ways = (*CALLS, STEP_BY_STEP, WITH_EFFORTS, ENSEMBLE) if what == "derivatives" else (*CALLS, STEP_BY_STEP)
             rows.append([name, *(cell_of_time(times[what].get(way)) for way in ways), part])
             if what == "derivatives" and name == "pin1":
                 continue
             limit = LIMIT if what == "derivatives" else 1.0
             targets.append(Target(f"{name}: {what}, mobod / Pinocchio", part, limit, at_least=False))
+            if WITH_EFFORTS in times[what]:
+                part = ratio(times[what][WITH_EFFORTS], times[what].get("Pinocchio"))
+                targets.append(Target(f"{name}: {what} with efforts set, mobod / Pinocchio", part, limit, at_least=False))
             if ENSEMBLE in times[what]:
                 part = ratio(times[what][ENSEMBLE], times[what].get("Pinocchio"))
                 targets.append(

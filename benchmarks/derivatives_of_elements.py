@@ -1,10 +1,10 @@
 """Measure what each kind of element adds to derivatives of forward dynamics: beside the bare model, alone and in an `Ensemble`.
 
 A floating Unitree G1 with damped joints, and one addition: times of `calc_forward_dynamics_derivatives` at a new q and u are
-multiples of the bare model's, in turns within one run, from the least of each. What an addition may cost is 1.3 times the bare
-model and three evaluations of it in lanes, which is what it adds to eight states that an `Ensemble` realizes, or as many as
-there are speeds of what it adds to one state where it is in Python; the model that is full of everything, 30 springs, 12
-dampers, 8 contacts and 3 loops, may cost 4 times. ``--rows REGEX`` chooses.
+multiples of the bare model's, in turns within one run, from the least of each, by the processor's time of one thread. What an
+addition may cost is 1.3 times the bare model and three evaluations of it in lanes, which is what it adds to eight states that
+an `Ensemble` realizes, or as many as there are speeds of what it adds to one state where it is in Python; the model that is
+full of everything, 30 springs, 12 dampers, 8 contacts and 3 loops, may cost 4 times. ``--rows REGEX`` chooses.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import argparse
 import re
 import warnings
 from collections.abc import Callable
+from time import thread_time
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,19 @@ def _cables(mb: Any, bare: Bare, around: str = "nothing") -> None:
 
 def _muscles(mb: Any, bare: Bare) -> None:
     _along_paths(mb, bare, 30, lambda path: mb.muscle.DeGrooteFregly2016(bare.forces, path, 10.0, 0.2, 0.2))
+
+
+def _poses(mb: Any, bare: Bare) -> None:
+    """Actuators between sites: of one in the frame of the other."""
+    pose = mb.force.transmission.RelativePose
+    for one, other in _pairs(bare, 30, 1):
+        path = pose(bare.forces, one, other, translation=(1.0, 2.0, 3.0), rotation=(0.1, 0.2, 0.3))
+        mb.force.Actuator(bare.forces, path, bias=(0.1, 0.2, 0.3))
+
+
+def _drags(mb: Any, bare: Bare) -> None:
+    for body in _bodies(bare)[-30:]:
+        mb.force.BoxDrag(bare.forces, body, (0.3, 0.5, 0.7), viscosity=0.3, density=0.8)
 
 
 def _tyres(mb: Any, bare: Bare) -> None:
@@ -206,6 +220,8 @@ def additions(mb: Any) -> dict[str, Callable[[Bare], Any]]:
         "30 cables, OpenSim's wrapping": lambda b: _cables(mb, b, "opensim"),
         "30 cables, MuJoCo's wrapping": lambda b: _cables(mb, b, "mujoco"),
         "30 muscles": lambda b: _muscles(mb, b),
+        "30 poses of sites": lambda b: _poses(mb, b),
+        "30 drags": lambda b: _drags(mb, b),
         "8 tyres": lambda b: _tyres(mb, b),
         "rod": lambda b: C.Rod(b.root, at[0], b.tip, at[1], 0.5),
         "ball": lambda b: C.Ball(b.root, at[0], b.tip, at[1]),
@@ -264,7 +280,8 @@ def measure(options: argparse.Namespace) -> dict:
             for _ in range(3 * effort.rounds):
                 for i, calls in enumerate((bare, own)):
                     for k, call in enumerate(calls):
-                        least[i, k] = min(least[i, k], min(time_calls(call, [()], effort.repeats, effort.seconds / 3)))
+                        times = time_calls(call, [()], effort.repeats, effort.seconds / 3, thread_time)
+                        least[i, k] = min(least[i, k], min(times))
             least[:, 1:] /= STATES
             results[name] = least.tolist()
     return {"rows": results}
