@@ -1,5 +1,8 @@
 """Contacts run by events: gaps in the loops over steps, of one state and of many, give the motions that Python finds."""
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 
@@ -7,6 +10,7 @@ import mobod as mb
 from mobod.ensemble.lane_runs import LaneRuns
 from mobod.unilateral import contact_events
 from mobod.unilateral.contact_events import ContactEvents
+from mobod.unilateral.problem import ContactTable
 
 #: At which the double pendulum of `build` is stopped, struck, or held by a rope now and then.
 KINDS = (
@@ -102,6 +106,48 @@ def test_few_of_the_sets_of_closed_contacts_are_remembered(monkeypatch):
         known.append([(watched.name, watched.what) for watched in events.watched(one)])
         assert len(events._watched) <= 2
     assert known[3:] == [known[0], known[2]] and known[1] != known[0] != known[2]
+
+
+def test_runs_share_what_handles_contacts_and_have_the_bits_of_one_alone(monkeypatch):
+    """The table of contacts is made once, whatever the accuracy, and again for another contact; copies have their own."""
+    init, tables = ContactTable.__init__, []
+    monkeypatch.setattr(ContactTable, "__init__", lambda table, *given: tables.append(table) or init(table, *given))
+
+    def motion(model, accuracy):
+        system, state = model
+        state.u = (0.3, -2.0)
+        return mb.simulate(system, state, 3.0, accuracy=accuracy, report_interval=0.1).q
+
+    accuracies, kind = [1e-4, 1e-6] * 4, "upper stop, bouncing"
+    alone = {accuracy: motion(build(kind), accuracy) for accuracy in accuracies}
+    tables.clear()
+    system, state = shared = build(kind)
+    one_after_the_other = [motion(shared, accuracy) for accuracy in accuracies]
+    assert len(tables) == 1
+    copied = pickle.loads(pickle.dumps(system))
+    also = motion((copied, copied.get_default_state()), 1e-4)
+    assert len(tables) == 2 and np.array_equal(also, alone[1e-4])
+    with ThreadPoolExecutor(4) as threads:
+        in_threads = list(threads.map(lambda accuracy: motion((system, state.copy()), accuracy), accuracies))
+    assert len(tables) == 2
+    for found in (one_after_the_other, in_threads):
+        assert all(np.array_equal(q, alone[accuracy]) for q, accuracy in zip(found, accuracies, strict=True))
+    mb.contact.HardStopUpper(system.matter.bodies["upper"], 0, 0.01)
+    motion((system, system.realize_topology()), 1e-4)
+    assert [len(table.contacts) for table in tables[:3]] == [2, 2, 3]
+
+
+def test_a_checkpoint_has_when_contacts_closed(tmp_path):
+    """Those that close and open without end are refused as though the run had not been interrupted."""
+    system, state = build("point over a rough plane")
+    state.u = (0.3, 2.0)
+    steppers = [mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system)) for _ in range(2)]
+    steppers[0].initialize(state)
+    steppers[0].step_to(2.0)
+    steppers[0].save_checkpoint(tmp_path / "run")
+    steppers[1].load_checkpoint(tmp_path / "run")
+    first, second = (one.state.impulses.contact_times for one in steppers)
+    assert first and first == second
 
 
 def _noting(realize, states):

@@ -21,6 +21,7 @@ from ..event.watched import Found, found_of
 from ..integrator import Integrator
 from ..simulation.accumulation import Accumulation
 from ..simulation.event_log import Account, EventLog
+from ..state.impulses import Impulses
 from ..state.subsystem import Subsystem
 from ..stepping.record import EVENT, STATE
 from ..stepping.witnesses import CROSSED, SEEN
@@ -228,9 +229,9 @@ class LaneEvents:
             known.add(found)
             if not calls:
                 return Handled(None, False)
-        contacts = self._lanes.contacts
+        contacts, impulses = self._lanes.contacts, Impulses(self._integrator.constraint_tolerance)
         if contacts is not None:  # which may be struck, or let go, by what the others do
-            contacts.times = self._times_of_contacts.setdefault(i, [])
+            impulses.contact_times = self._times_of_contacts.setdefault(i, [])
             if all(owner is not contacts for owner, _ in calls):
                 calls = [*calls, *agenda.calls_for_contacts()]
         for one in agenda.impacts:
@@ -238,7 +239,7 @@ class LaneEvents:
         account = Account(self._system, state, self._system.calc_energy(state))
         if state.tree.remembers or state.resources is not None:  # what was there just before counts
             state.end_step(state.time)
-        done = change(self._system, state, calls, self._integrator.constraint_tolerance, account)
+        done = change(self._system, state, calls, impulses, account)
         if done.changed:
             if not has_choices_of(ensemble._template, state):
                 raise ModelError(OTHER_CHOICES)

@@ -35,7 +35,7 @@ from ..system.system import MultibodySystem
 from ..tree import sampling
 from ..tree.prescribe import prescribe
 from ..tree.realize import advance
-from ..unilateral.contact_events import ContactEvents
+from ..unilateral.contact_events import ContactEvents, contact_events
 from ..unilateral.open_gap import OpenGapOfCoordinate
 from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
@@ -149,12 +149,6 @@ def is_watched(one: Any) -> bool:
     return isinstance(one, When) and is_compiled(one) and one.witness.has_rate
 
 
-def contact_events(system: MultibodySystem, integrator: Integrator) -> ContactEvents | None:
-    """The events of unilateral contacts; None where there are none, or the method's steps have them."""
-    contacts = () if integrator.steps_contacts else system.get_matter_subsystem().unilateral_contacts
-    return ContactEvents(system, integrator.accuracy) if contacts else None
-
-
 def watched_events(state: State, contacts: ContactEvents | None) -> list[Watched]:
     """All that changes sign at events of states whose unilateral contacts are closed or open as those of *state*."""
     system = state.system
@@ -257,7 +251,8 @@ class LaneRuns:
         self.workers: list[LaneWorker] = []
         system = state.system
         #: What happens where unilateral contacts close.
-        self.contacts = contact_events(system, integrator) if base is None else base.contacts
+        mine = None if base is not None or integrator.steps_contacts else contact_events(state, integrator.accuracy)
+        self.contacts = mine if base is None else base.contacts
         self.watched, self.pools = self._witnesses(state, integrator, in_lanes)
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
         self.lends = bool(system.forces_in_python or system.measures_in_python or self._in_python)

@@ -134,11 +134,13 @@ def show(state: State, calls: Iterable[Call]) -> None:
             raise changed_by_reporter(owner, state.time)
 
 
-def change(system: MultibodySystem, state: State, calls: Iterable[Call], tolerance: float, account: Account | None) -> Handled:
-    """Call handlers with a state of a run: locks act by impulses, with a warning where a constraint is off by more."""
+def change(
+    system: MultibodySystem, state: State, calls: Iterable[Call], impulses: Impulses, account: Account | None
+) -> Handled:
+    """Call handlers with a state of a run: locks act by *impulses*, with a warning where a constraint is off by more."""
     y = state.y_values.tobytes()
     state.mark_unchanged()
-    state.impulses = Impulses(tolerance)
+    state.impulses = impulses
     try:
         ends = let_handle(system, state, calls, state.time, None if account is None else account.after)
     finally:

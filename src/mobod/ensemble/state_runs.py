@@ -17,9 +17,10 @@ from ..simulation.run import integrator_settings, make_integrator
 from ..state.state import State
 from ..stepping import record as rk
 from ..system.projection import share_weights
+from ..unilateral.contact_events import contact_events
 from ..value.stage import Stage
 from . import batch_state_runs as runs
-from .lane_runs import contact_events, is_watched, remembered_of, share_own, watched_events
+from .lane_runs import is_watched, remembered_of, share_own, watched_events
 from .lanes.layout import (
     FINISHED,
     FIRST_ROW,
@@ -153,7 +154,7 @@ class StateWorker:
         made = self._integrator
         state = made.get_state()
         system = state.system
-        watched = watched_events(state, contact_events(system, made))
+        watched = watched_events(state, None if made.steps_contacts else contact_events(state, made.accuracy))
         if not watched:
             return None
         for one in watched:  # a run that may begin at an event begins alone

@@ -105,14 +105,12 @@ class Watch:
             self._look_through(watched)
         #: Up to `time` the witnesses have been searched; the last step has ended at `_end`.
         self.time = self._end = -np.inf
-        accuracy, told = self._integrator.get_accuracy_in_use(), [one.info.told for one in watched]
-        made_of = self._integrator.get_state().instance_token, accuracy, told, self._integrator.held is None
+        integrator, told = self._integrator, [one.info.told for one in watched]
+        made_of = integrator.get_state().instance_token, integrator.accuracy, self._time_scale, told, integrator.can_watch
         if made_of == self._made_of and self._packed is not None:  # as after most events
             self._seen[:, :SHIFT] = np.nan
         else:
-            for one in watched:
-                one.set_window(accuracy, self._time_scale)
-            self._pack()
+            self._pack(made_of)
             self._made_of = made_of
         #: Of witnesses with knots their lower bounds and the rates of these: at `time`, and at the end of the last step.
         self._bounds: Any = []
@@ -135,11 +133,19 @@ class Watch:
         self._with_knots = [k for k, one in enumerate(watched) if one.knots is not None]
         self._has_knots = bool(self._with_knots)
 
-    def _pack(self) -> None:
+    def _pack(self, made_of: tuple[Any, ...] | None = None) -> None:
         """Pack the witnesses: for the integrator's kernels, where these can look at all of them."""
-        by_kernels = self._integrator.calls_witnesses or all(one.witness is not None for one in self.watched)
-        self._is_packed = self._integrator.can_watch and by_kernels
         state, count = self._integrator.get_state(), len(self.watched)
+        kept = state.tree.packed
+        if kept is not None and kept[0] == made_of and kept[1] == self.watched:  # as in the run before
+            self._is_packed = self._all_packed = True
+            self._packed, self._integers, numbers = kept[2:]
+            self._lay_out(numbers.copy())
+            return
+        for one in self.watched:
+            one.set_window(self._integrator.accuracy, self._time_scale)
+        by_kernels = all(one.witness is not None for one in self.watched) or self._integrator.calls_witnesses
+        self._is_packed = self._integrator.can_watch and by_kernels
         by_python = [not self._is_packed or one.witness is None for one in self.watched]
         self._all_packed = not any(by_python)
         far = watching.WITH_RATES if self._needs_rates else watching.WITH_SPEEDS
@@ -154,11 +160,17 @@ class Watch:
             return
         self._packed = packed
         self._integers = np.array(integers, np.int64)
-        self._numbers = np.full((SEEN * count + len(numbers), 1), np.nan)
+        self._lay_out(np.full((SEEN * count + len(numbers), 1), np.nan))
         self._numbers[SEEN * count :, 0] = numbers
+        self._seen[:, SHIFT], self._seen[:, WINDOW] = 0.0, windows
+        if self._all_packed and made_of is not None:
+            state.tree.packed = made_of, self.watched, packed, self._integers, self._numbers.copy()
+
+    def _lay_out(self, numbers: Array) -> None:
+        """Take *numbers*, which begin with the rows of what is seen."""
+        count, self._numbers = len(self.watched), numbers
         self._table = self._integers[: WIDTH * count]
-        self._seen = seen = self._numbers[: SEEN * count, 0].reshape(-1, SEEN)
-        seen[:, SHIFT], seen[:, WINDOW] = 0.0, windows
+        self._seen = seen = numbers[: SEEN * count, 0].reshape(-1, SEEN)
         self._before, self._now = seen[:, BEFORE : RATE_BEFORE + 1 : 2], seen[:, NOW : RATE_NOW + 1 : 2]
         self._low = seen[:, AT_LOW : RATE_LOW + 1 : 2]
 
@@ -222,7 +234,9 @@ class Watch:
         """A continuous interval begins at the state as it is realized."""
         state = self._integrator.get_state()
         self.time = self._end = state.time
-        if not self._begin_by_kernel(state):
+        if self._begin_by_kernel(state):
+            self._bounds = self._bounds_at_end = self._low[self._with_knots].tolist() if self._has_knots else []
+        else:
             self._seen[:, SHIFT] = 0.0
             values = self._look(state)
             for k, one in enumerate(self.watched):
@@ -231,17 +245,21 @@ class Watch:
                     values[k] += shift
             slopes = [np.nan if rate is None else rate(state) for rate in self._rates]
             self._low[:] = list(zip(values, slopes, strict=True))
-        if self._has_knots:
             self._bounds = self._bounds_at_end = self._bounds_at(state)
 
     def _begin_by_kernel(self, state: State) -> bool:
-        """Look at all witnesses as the loop over steps does; false where Python has to, or is to say which is not finite."""
-        if self._has_knots or not self._all_packed:
+        """Look at all witnesses as the loop over steps does; false where Python has to, or is to say which is not finite.
+
+        Of those with knots that are their bounds, which are no numbers where Python has to look.
+        """
+        if not self._all_packed:
             return False
         self._integrator.share_witnesses(self._integers, self._numbers)
         given = state.block, len(self.watched), True, False
         (watching.look.code or watching.look.code_for(*given))(*given)
         self._low[:] = self._now
+        if self._has_knots:
+            self._seen[self._with_knots, SHIFT] = 0.0
         return all(map(math.isfinite, self._low[:, 0].tolist()))
 
     def resume(self) -> None:

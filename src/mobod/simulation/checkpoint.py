@@ -90,6 +90,7 @@ def save_checkpoint(path: str | os.PathLike[str], stepper: TimeStepper, more: An
     }
     content = {
         "state": integrator.get_state().__getstate__(),
+        "contact_times": getattr(integrator.get_state().impulses, "contact_times", None),
         "integrator": _kept(integrator),
         "stepper": _kept(stepper),
         "handlers": [vars(one) for one in (*system.event_handlers, *system.event_reporters)],
@@ -155,10 +156,10 @@ def load_checkpoint(
         check(content["more"])
     content["state"]["version"] = system.topology_version
     state = restore(system, content["state"])
-    stepper.contact_events()  # which may need Python
+    stepper.contact_events(state)  # which may need Python
     integrator.attach(state)
     _give_back(integrator, content["integrator"])
-    state.impulses = Impulses(integrator.constraint_tolerance)
+    state.impulses = Impulses(integrator.constraint_tolerance, content["contact_times"])
     _give_back(stepper, content["stepper"])
     for one, kept in zip((*system.event_handlers, *system.event_reporters), content["handlers"], strict=True):
         vars(one).update(kept)

@@ -119,6 +119,8 @@ class EventLog:
     def take(self, until: int | None = None) -> tuple[Array, npt.NDArray[np.int64]]:
         """`rows` of what happened before so many rows were reported, which are then no longer here; the next row of each."""
         count = len(self._rows) if until is None else bisect_left(self._next_rows, until)
+        if not count:
+            return np.empty((0, BEFORE + self.width)), np.empty(0, np.int64)
         taken, following = self.rows(0, count), np.array(self._next_rows[:count], np.int64)
         del self._rows[:count], self._next_rows[:count]
         return taken, following

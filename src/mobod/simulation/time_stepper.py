@@ -26,6 +26,8 @@ from ..state.validity import EVERYTHING, unchanged_bit
 from ..stepping import record as rk
 from ..system.arguments import check_state, check_system
 from ..system.system import MultibodySystem
+from ..unilateral.problem import contact_table
+from ..unilateral.violated import find_violated, say_violated
 from ..value.attributes import Sealed
 from ..value.callers import callers_level
 from ..value.checks import flag, positive
@@ -201,7 +203,7 @@ class TimeStepper(Sealed):
         if copy.stage < 2:
             self.system.realize_model(copy)
         self.system.begin_measures(copy)
-        contacts = self.contact_events()
+        contacts = self.contact_events(copy)
         self._integrator.begin_run(copy)
         copy.impulses = Impulses(self._integrator.constraint_tolerance)
         self.initialized, self._termination = False, None
@@ -216,15 +218,17 @@ class TimeStepper(Sealed):
         #: Scheduled events whose time has come, and what handles them.
         self._due: tuple[float, list[Call]] | None = None
         self._starts = True
+        of_contacts = self._gather_contacts(copy)
         if self.warns_of_overlap:
-            self._warn_of_overlap(copy)
+            self._warn_of_overlap(copy, of_contacts)
         self._found: Found | None = None
         self._accumulation: Accumulation | None = None
         self._watch: Watch | None = None
         #: When the present interval began, and how far steps may go after an event.
         self.began, self._reach = self._now, 0.0
         calls = self._agenda.calls_of_subsystems(Cause.INITIALIZATION)
-        works = contacts is not None and not self.contacts_are_handled and contacts.has_work(copy, self.closed_are_handled)
+        known = contacts is None or self.contacts_are_handled
+        works = not known and contacts.has_work(copy, of_contacts, self.closed_are_handled)
         if contacts is not None and (calls or works):
             calls += self._agenda.calls_for_contacts()
         changes = self.system.calls_back or self.system.event_handlers or self.system.event_reporters
@@ -235,27 +239,27 @@ class TimeStepper(Sealed):
         copy.mark_unchanged()
         self.initialized = True
 
-    def _warn_of_overlap(self, state: State) -> None:
+    def _gather_contacts(self, state: State) -> Any:
+        """Gaps, rows and rates of unilateral contacts of a state that is realized; None where there are none."""
+        has_contacts = self.system.get_matter_subsystem().unilateral_contacts
+        return contact_table(state).gather(state) if has_contacts else None
+
+    def _warn_of_overlap(self, state: State, of_contacts: Any) -> None:
         """Say which surfaces start deep in each other, and which unilateral contacts are violated."""
         if deep := find_deep(state):
             warnings.warn(say_deep(deep), stacklevel=callers_level())
-        if self.system.get_matter_subsystem().unilateral_contacts:
-            from ..unilateral.violated import find_violated, say_violated
+        tolerance = self._integrator.constraint_tolerance
+        if of_contacts is not None and (violated := find_violated(state, of_contacts, tolerance)):
+            warnings.warn(say_violated(violated), stacklevel=callers_level())
 
-            if violated := find_violated(state, self._integrator.constraint_tolerance):
-                warnings.warn(say_violated(violated), stacklevel=callers_level())
-
-    def contact_events(self) -> Any:
+    def contact_events(self, state: State) -> Any:
         """The handler of events of unilateral contacts; None where there are none, or the integrator steps them itself."""
-        matter = self.system.get_matter_subsystem()
-        if not matter.unilateral_contacts:
+        if self._integrator.steps_contacts or not self.system.get_matter_subsystem().unilateral_contacts:
             return None
-        by_events = not self._integrator.steps_contacts
-        from ..unilateral.contact_events import ContactEvents
+        from ..unilateral.contact_events import contact_events  # with its kernels, where there are contacts
 
-        if by_events and any(one.has_friction() for one in matter.unilateral_contacts):
-            self.system.may_slide = True
-        return ContactEvents(self.system, self._integrator.get_accuracy_in_use()) if by_events else None
+        self.system.may_slide = self.system.may_slide or contact_table(state).rubs
+        return contact_events(state, self._integrator.get_accuracy_in_use())
 
     @property
     def state(self) -> State:

@@ -43,12 +43,14 @@ class Impulses:
     ----------
     tolerance : float
         Of the constraints' positions: what is set with a larger error warns.
+    contact_times : list of float, optional
+        When contacts closed or opened last, without restitution: who handles their events keeps it.
     """
 
-    __slots__ = ("found", "tolerance")
+    __slots__ = ("contact_times", "found", "tolerance")
 
-    def __init__(self, tolerance: float) -> None:
-        self.tolerance = tolerance
+    def __init__(self, tolerance: float, contact_times: list[float] | None = None) -> None:
+        self.tolerance, self.contact_times = tolerance, [] if contact_times is None else contact_times
         self.found: list[Impulse] = []
 
     def take(self) -> list[Impulse]:

@@ -85,6 +85,10 @@ class Tree:
         self.addresses: dict[tuple[bool, ...], dict[str, npt.NDArray[np.int64]]] = {}
         #: What `derivative.analytic` keeps for it.
         self.sweeps: dict[Any, Any] = {}
+        #: What `unilateral.problem.contact_table` keeps for it.
+        self.contacts: Any = None
+        #: What `integrator.watch` has packed last for it.
+        self.packed: tuple[Any, ...] | None = None
         #: The fields of groups for the last sets of constraints that states had enabled, and contacts that slid in them.
         self.known_groups: dict[bytes, dict[str, npt.NDArray[np.int64]]] = {}
         self._number_coordinates(bodies)

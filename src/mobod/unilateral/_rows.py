@@ -20,9 +20,10 @@ _BEFORE_VELOCITIES = 2
 # columns of the table of contacts: the constraint whose rows a contact has, its number of rows, the sign of its error, and
 # whether what touches may be beside
 CONSTRAINT, SIZE, SIGN, BESIDE = range(4)
-# of a contact's own numbers, and what `find_contacts` gathers of each: with the coefficient at the present slip as the last
-RESTITUTION, CAPTURE_SPEED, STATIC, FRICTION = range(4)
-LAWS = 4
+# of a contact's own numbers, and what `find_contacts` gathers of each: the coefficient at the present slip, too, and the gap's
+# rate
+RESTITUTION, CAPTURE_SPEED, STATIC, FRICTION, RATE = range(5)
+LAWS = 5
 _DYNAMIC, _VISCOUS, _TRANSITION_SPEED = 3, 4, 5
 #: Rates below that part of the largest are none.
 NO_RATE = 1e-9
@@ -72,12 +73,14 @@ def find_contacts(block: Any, table: Any, numbers: int, which: Any, starts: Any,
         for i in range(FRICTION):
             laws[at, i] = own[i]
         laws[at, FRICTION] = 0.0
-        a = b = 0.0
+        rate = a = b = 0.0
         for i in range(model.nu):
             J[first, i] *= sign
+            rate += J[first, i] * load(model.u, i, 0)
             if table[k, SIZE] == 3:
                 a += J[first + 1, i] * load(model.u, i, 0)
                 b += J[first + 2, i] * load(model.u, i, 0)
+        laws[at, RATE] = rate
         if table[k, BESIDE] != 0 and overhang(model, c) > 0.0:
             gaps[at] = math.inf
         elif table[k, SIZE] == 3:
@@ -100,10 +103,10 @@ def find_touching(block: Any, starts: Any, J: Any, gaps: Any, laws: Any, closed:
     for i in range(model.nq):
         largest = max(largest, abs(load(model.q, i, 0)))
     for k in range(n):
-        fastest = max(fastest, abs(_rate(model, J, starts[k])))
+        fastest = max(fastest, abs(laws[k, RATE]))
     count = end = 0
     for k in range(n):
-        first, size, rate = starts[k], starts[k + 1] - starts[k], _rate(model, J, starts[k])
+        first, size, rate = starts[k], starts[k + 1] - starts[k], laws[k, RATE]
         if not (gaps[k] < math.inf and (closed[k] or gaps[k] <= wide[0] * abs(rate) + wide[1] * largest)):
             continue
         if moved[k] == 0.0:
@@ -120,15 +123,6 @@ def find_touching(block: Any, starts: Any, J: Any, gaps: Any, laws: Any, closed:
         count, end = count + 1, end + size
     starts[count] = end
     return count
-
-
-@generic
-def _rate(model: Any, J: Any, row: int) -> float:
-    """A row times the speeds."""
-    rate = 0.0
-    for i in range(model.nu):
-        rate += J[row, i] * load(model.u, i, 0)
-    return rate
 
 
 @compiled

@@ -37,8 +37,10 @@ from .open_gap import OpenGapOfTable, open_gap
 from .problem import (
     ContactRows,
     ContactTable,
+    Gathered,
     Problem,
     constraints_of,
+    contact_table,
     select,
     space_for,
     touching,
@@ -91,37 +93,29 @@ class ContactEvents(EventHandler):
     def __init__(self, system: MultibodySystem, accuracy: float) -> None:
         super().__init__(name="unilateral contacts")
         self._system, self._accuracy = system, accuracy
-        #: When contacts of the run closed or opened last, without restitution.
-        self.times: list[float] = []
         #: Arrays of problems, for one thread each: not part of what is pickled, as they have addresses.
         self._spaces: list[Space] = []
         #: The last answers of `_holds`: all witnesses of a state ask the same, and it takes a millisecond.
         self._known: dict[tuple[Any, ...], bool] = {}
-        #: The contacts with their addresses, and their witnesses by what each does.
-        self._known_table: ContactTable | None = None
+        #: The witnesses of contacts by what each does.
         self._witnesses: dict[tuple[int, int, bool], list[Watched]] = {}
         self._watched: dict[tuple[bytes, bool], list[Watched]] = {}
-        self._short = _SHORT * system.get_default_time_scale()
-        self._window = self.info.calc_window(accuracy, system.get_default_time_scale())
+        scale = system.get_default_time_scale()
+        #: What it was made by.
+        self.settings = accuracy, scale
+        self._short, self._window = _SHORT * scale, self.info.calc_window(accuracy, scale)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_spaces": [], "_known": {}, "_known_table": None, "_witnesses": {}, "_watched": {}}
+        return {**self.__dict__, "_spaces": [], "_known": {}, "_witnesses": {}, "_watched": {}}
 
     # ------------------------------------------------------------------------------------------ witnesses
-
-    @property
-    def _table(self) -> ContactTable:
-        """The contacts of the system, as kernels are given them."""
-        if self._known_table is None:
-            self._known_table = ContactTable(self._system.get_matter_subsystem().unilateral_contacts)
-        return self._known_table
 
     def watched(self, state: State, in_lanes: bool = False) -> list[Watched]:
         """The witnesses of an interval that begins at *state*, at ACCELERATION; or of states that go on *in lanes* like it.
 
         Kernels look at them, but at forces of redundant rows that are out of the law where an interval begins.
         """
-        table = self._table
+        table = contact_table(state)
         closed, asks = table.closed(state), False
         modes = closed.astype(np.int8)
         if np.count_nonzero(closed):
@@ -133,12 +127,13 @@ class ContactEvents(EventHandler):
         if found is None:
             if len(self._watched) == _MOST_SETS:
                 self._watched.clear()
-            found = self._watched[key] = []
+            found = []
             for k, mode in enumerate(modes.tolist()):
                 own = k, mode, asks and mode > 0
                 if own not in self._witnesses:
                     self._witnesses[own] = self._make_witnesses(table.contacts[k], *own[1:])
                 found += self._witnesses[own]
+            self._watched[key] = found
         return found
 
     def _make_witnesses(self, one: UnilateralContact, mode: int, asks: bool) -> list[Watched]:
@@ -174,7 +169,7 @@ class ContactEvents(EventHandler):
 
         What begins with less, as its friction does not hold it, is faster soon.
         """
-        table = self._table
+        table = contact_table(state)
         if not (which := table.sliding(state)):
             return
         J = table.gather(state, which)[0]
@@ -211,12 +206,14 @@ class ContactEvents(EventHandler):
         if any(one.is_sliding(state) for one in closed):
             return False
         forces = matter.get_constraint_multipliers(state).tobytes()
-        asked = state.time, state.y_values.tobytes(), forces, *((one.name, one.get_static_friction()) for one in closed)
-        if asked not in self._known:
-            if len(self._known) == LANES:
-                del self._known[next(iter(self._known))]
-            self._known[asked] = self._find_whether_held(state, closed)
-        return self._known[asked]
+        instance, frictions = state.instance_token, [(one.name, one.get_static_friction()) for one in closed]
+        asked = instance, state.time, state.y_values.tobytes(), forces, *frictions
+        known = self._known.get(asked)
+        if known is None:
+            while len(self._known) >= LANES:
+                self._known.pop(next(iter(self._known), None), None)
+            known = self._known[asked] = self._find_whether_held(state, closed)
+        return known
 
     def _find_whether_held(self, state: State, closed: list[UnilateralContact]) -> bool:
         """The answer of `_holds`, of contacts that are *closed* and do not slide."""
@@ -240,7 +237,10 @@ class ContactEvents(EventHandler):
 
     def _take_space(self, state: State) -> Space:
         """Arrays of a problem, which who takes them puts back."""
-        return self._spaces.pop() if self._spaces else space_for(state)
+        try:
+            return self._spaces.pop()
+        except IndexError:
+            return space_for(state)
 
     def _second_rates(self, state: State, contacts: list[UnilateralContact], problem: Problem) -> Array:
         """The accelerations of a problem's rows, of which those of bilateral constraints are kept."""
@@ -261,7 +261,7 @@ class ContactEvents(EventHandler):
 
     def handle_event(self, state: State, accuracy: float) -> None:
         """Strike what touches, and find out what each contact does next."""
-        table, matter = self._table, self._system.get_matter_subsystem()
+        table, matter = contact_table(state), self._system.get_matter_subsystem()
         closed, token, owned = table.closed(state), state.instance_token, len(state.own_fields)
         overrun = self._overrun(state)
         before = bare = state.field("constraint_enabled"), state.field("friction_rows")
@@ -293,7 +293,7 @@ class ContactEvents(EventHandler):
 
     def _overrun(self, state: State) -> Array:
         """By how much slip of each contact may have overrun zero where its event is found; 0 of what does not slide."""
-        table = self._table
+        table = contact_table(state)
         found = np.zeros(len(table.contacts))
         sliding = table.sliding(state)
         if sliding and state.stage >= Stage.ACCELERATION:
@@ -303,19 +303,15 @@ class ContactEvents(EventHandler):
             found[sliding] = 2.0 * self._window * np.hypot(rates[1::3], rates[2::3])
         return found
 
-    def has_work(self, state: State, closed_are_handled: bool = False) -> bool:
-        """True if anything touches in a state at VELOCITY, so that it is to be found out what it does.
+    def has_work(self, state: State, gathered: Gathered, closed_are_handled: bool = False) -> bool:
+        """True if anything touches in a state of which all has been *gathered*, so that it is to be found out what it does.
 
         Of contacts that are closed that may be known.
         """
-        any_closed, width = state.is_constrained, _WIDTH * max(1.0, float(np.abs(state.q_values).max(initial=0.0)))
-        for one in self._system.get_matter_subsystem().unilateral_contacts:
-            if any_closed and one.is_enabled(state):
-                if closed_are_handled:
-                    continue
-                return True
-            gap = open_gap(one)
-            if gap.calc_value(state) <= 2.0 * self._window * abs(gap.calc_rate(state)) + width:
+        closed = contact_table(state).closed(state).tolist()
+        width, (_, gaps, laws) = _WIDTH * max(1.0, *map(abs, state.q_values.tolist())), gathered
+        for is_closed, gap, (*_, rate) in zip(closed, gaps.tolist(), laws.tolist(), strict=True):
+            if not closed_are_handled if is_closed else gap <= 2.0 * self._window * abs(rate) + width:
                 return True
         return False
 
@@ -332,7 +328,8 @@ class ContactEvents(EventHandler):
         before = problem.J @ u + problem.offsets()
         v, total = problem.strike(before, True, _rows.NO_RATE)
         resting = problem.resting
-        self._refuse_chattering(state.time, problem.bounced, rows.names)
+        if not problem.bounced and state.impulses is not None:
+            self._refuse_chattering(state.time, state.impulses.contact_times, rows.names)
         if np.count_nonzero(total):  # which takes a fifth of the time of `any`
             self._tell_impulses(state, contacts, rows.starts, total, before + v)
             u += problem.MinvJT @ total
@@ -362,17 +359,15 @@ class ContactEvents(EventHandler):
         self._system.realize(state, Stage.VELOCITY)
         self._system.get_matter_subsystem().fulfil_by_impulses(state)
 
-    def _refuse_chattering(self, time: float, bounces: bool, names: list[str]) -> None:
-        """Raise `ConvergenceError` where contacts close and open without end; impacts with restitution do not count."""
-        if bounces:
-            return
-        while self.times and self.times[-1] > time:
-            self.times.pop()
+    def _refuse_chattering(self, time: float, times: list[float], names: list[str]) -> None:
+        """Raise `ConvergenceError` where contacts close and open without end, at *times*, and now without restitution."""
+        while times and times[-1] > time:
+            times.pop()
         most = _MOST_EVENTS * (2 + len(self._system.get_matter_subsystem().unilateral_contacts))
-        self.times[:] = [*self.times[1 - most :], time]
-        if len(self.times) == most and time - self.times[0] < self._short:
+        times[:] = [*times[1 - most :], time]
+        if len(times) == most and time - times[0] < self._short:
             raise ConvergenceError(
-                f"contacts close, open, stick and slip {most} times from {self.times[0]:.9g} on, the last of them "
+                f"contacts close, open, stick and slip {most} times from {times[0]:.9g} on, the last of them "
                 f"{', '.join(repr(name) for name in names)}; set_capture_speed lets what is slower stay closed, and "
                 "mobod.integrator.TimeStepping takes any number of them within a step"
             )
@@ -510,6 +505,15 @@ class ContactEvents(EventHandler):
                 raise ModelError(paradox([contacts[k]], coefficients[k : k + 1], state))
 
 
+def contact_events(state: State, accuracy: float) -> ContactEvents | None:
+    """The handler of contacts' events that runs of an accuracy share, in threads too; None where there are no contacts."""
+    table, settings = contact_table(state), (accuracy, state.system.get_default_time_scale())
+    known: ContactEvents | None = table.events
+    if table.contacts and (known is None or known.settings != settings):
+        known = table.events = ContactEvents(state.system, accuracy)
+    return known
+
+
 def _rank(W: Array) -> int:
     least = _REDUNDANT * float(W.diagonal().max(initial=0.0))
     return int(np.count_nonzero(np.abs(np.linalg.eigvalsh(W)) > least))
@@ -544,4 +548,4 @@ def _friction_left(contact: UnilateralContact, state: State) -> float:
     return contact.get_static_friction() * contact.calc_normal_force(state) - friction
 
 
-__all__ = ["ContactEvents", "sliding_contacts"]
+__all__ = ["ContactEvents", "contact_events", "sliding_contacts"]

@@ -73,6 +73,10 @@ class ContactRows(NamedTuple):
         return np.zeros((len(self.gaps), 2)) if self.drift is None else self.drift
 
 
+#: Rows, gaps, and coefficients, as `_rows` has them.
+Gathered = tuple[Array, Array, Array]
+
+
 class ContactTable:
     """Contacts as kernels are given them: see `_rows`.
 
@@ -88,6 +92,10 @@ class ContactTable:
         The constraints of which one is enabled where it is closed; twice the same where there is no friction.
     numbers : array of int
         A block of their own numbers, at an address: it is of a process.
+    rubs : bool
+        Whether one has friction.
+    events : ContactEvents or None
+        What handled their events last.
     """
 
     def __init__(self, contacts: Sequence[UnilateralContact]) -> None:
@@ -100,11 +108,15 @@ class ContactTable:
         self.starts = np.array([0, *accumulate(self.integers[:, _rows.SIZE].tolist())], np.int64)
         self.normal = np.array([one.normal.index for one in contacts], np.int64)
         self.other = self.integers[:, _rows.CONSTRAINT].copy()
-        self.numbers = block_of([one.numbers for one in contacts])
+        self.numbers, self.rubs = block_of([one.numbers for one in contacts]), any(one.has_friction() for one in contacts)
+        self.events: Any = None
         self._address, self._all = int(self.numbers.ctypes.data), np.arange(len(contacts))
+        self._none = np.zeros(len(contacts), bool)
 
     def closed(self, state: State) -> Any:
         """Of each, whether it is closed. Needs MODEL."""
+        if not state.is_constrained:
+            return self._none
         enabled = state.field("constraint_enabled")
         return (enabled[self.normal] | enabled[self.other]) != 0
 
@@ -113,8 +125,8 @@ class ContactTable:
         found: list[int] = np.flatnonzero(state.field("friction_rows")[self.normal] >= 0).tolist() if state.slides else []
         return found
 
-    def gather(self, state: State, which: list[int] | None = None) -> tuple[Array, Array, Array]:
-        """The rows, gaps, and coefficients as `_rows` has them, of all or some. The state is at VELOCITY."""
+    def gather(self, state: State, which: list[int] | None = None) -> Gathered:
+        """Find these of all contacts, or of some. The state is at VELOCITY."""
         chosen, starts = self._all, self.starts
         if which is not None:
             chosen = np.array(which, np.int64)
@@ -127,18 +139,23 @@ class ContactTable:
         return J, gaps, laws
 
 
-def constraints_of(state: State, contacts: Sequence[UnilateralContact] | ContactTable | None = None) -> ContactRows:
+def contact_table(state: State) -> ContactTable:
+    """The table of all contacts of a state's system: its tree keeps it."""
+    if state.tree.contacts is None:
+        state.tree.contacts = ContactTable(state.system.get_matter_subsystem().unilateral_contacts)
+    found: ContactTable = state.tree.contacts
+    return found
+
+
+def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = None) -> ContactRows:
     """The gaps and rows of unilateral contacts, whether these are enabled or not. Needs VELOCITY.
 
     All contacts of the matter subsystem unless *contacts* says which. What finds contacts in other ways returns `ContactRows`
     likewise, and `joined` puts several together.
     """
-    matter = state.system.get_matter_subsystem()
-    table = contacts
-    if not isinstance(table, ContactTable):
-        table = ContactTable(matter.unilateral_contacts if table is None else table)
+    table = contact_table(state) if contacts is None else ContactTable(contacts)
     if table.names:
-        matter.velocities(state, "constraints_of")
+        state.system.get_matter_subsystem().velocities(state, "constraints_of")
     J, gaps, laws = table.gather(state)
     return ContactRows(gaps, J, table.starts, laws[:, _rows.FRICTION], laws[:, 0], laws[:, 1], table.names)
 

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..state.state import State
-from ..value.stage import Stage
-from .open_gap import open_gap
-from .problem import moves_something, rows_of_constraint
+from .problem import Gathered, contact_table, moves_something
 
 #: How many contacts a warning names.
 _NAMED = 3
 
 
-def find_violated(state: State, tolerance: float) -> list[tuple[str, float]]:
-    """Names of open contacts whose gaps are below minus *tolerance*, and how far, the worst first.
+def find_violated(state: State, gathered: Gathered, tolerance: float) -> list[tuple[str, float]]:
+    """Names of open contacts whose gaps are below minus *tolerance*, and how far, the worst first, of all that was *gathered*.
 
     What is closed is projected onto its constraint, as all constraints are; what is between bodies that are all locked or
-    driven never acts. The state is realized to VELOCITY.
+    driven never acts.
     """
-    system: Any = state.system
-    system.realize(state, Stage.VELOCITY)
-    found = []
-    for one in system.get_matter_subsystem().unilateral_contacts:
-        depth = 0.0 if one.is_enabled(state) else -open_gap(one).calc_value(state)
-        if depth > tolerance and moves_something(state, np.ascontiguousarray(rows_of_constraint(state, one.normal)[:1]))[0]:
-            found.append((one.name, depth))
-    return sorted(found, key=lambda one: -one[1])
+    J, gaps, _ = gathered
+    if all(gap >= -tolerance for gap in gaps.tolist()):
+        return []
+    table = contact_table(state)
+    found = (gaps < -tolerance) & ~table.closed(state) & moves_something(state, J[table.starts[:-1]])
+    return sorted(((table.names[k], -float(gaps[k])) for k in np.flatnonzero(found)), key=lambda one: -one[1])
 
 
 def say_violated(violated: list[tuple[str, float]]) -> str:
