@@ -290,8 +290,9 @@ class RecordBase:
                 at = -(-at // LANES) * LANES
             starts[field.name] = at
             at += size
-        #: Every state field, end to end.
+        #: Every state field, end to end, and its address.
         self.buffer = aligned_zeros(at)
+        self._begin = address_of(self.buffer)
         blocks = 2 if in_lanes and not own_parameters else 1
         #: The block, and behind it that of routines of lanes that share parameters.
         self.words: npt.NDArray[np.int64] = np.zeros((blocks, len(layout.places) + 1), np.int64)
@@ -301,10 +302,15 @@ class RecordBase:
         for name in layout.counts:
             setattr(self, name, counts[name])
         self.words[:, [layout.places[name] for name in layout.counts]] = [counts[name] for name in layout.counts]
-        #: Of each state field where it starts in the buffer, its shape in memory, and its columns.
-        self._state_fields = {f.name: (starts[f.name], shape, f.columns) for f, shape in zip(fields, shapes, strict=True)}
-        self._state_places = np.array([layout.places[field.name] for field in fields])
-        self.words[:, self._state_places] = address_of(self.buffer) + 8 * np.array([starts[field.name] for field in fields])
+        #: Where each state field is in the buffer; its shape in memory, and its columns; and those whose arrays are made.
+        self.runs = {f.name: slice(starts[f.name], starts[f.name] + n) for f, n in zip(fields, sizes, strict=True)}
+        self._state_fields = {f.name: (shape, f.columns) for f, shape in zip(fields, shapes, strict=True)}
+        self._made: list[str] = []
+        places = [layout.places[field.name] for field in fields]
+        self.words[:, places] = self._begin + 8 * np.array([starts[field.name] for field in fields])
+        #: 1 where the block has the address of a state field.
+        self._is_of_state = np.zeros_like(self.words)
+        self._is_of_state[:, places] = 1
         for name, array in shared.items():
             self.share(name, array)
         dimensions = 6 if twice else 5 if with_tangents and own_parameters else 3 if with_tangents else 4 if in_lanes else 1
@@ -345,13 +351,12 @@ class RecordBase:
         other = type(self).__new__(type(self))
         kept = other.__dict__
         kept.update(self.__dict__)
-        for name in self._state_fields:
+        for name in self._made:
             kept.pop(name, None)
-        other.buffer, other.words = aligned_zeros(self.buffer.size), self.words.copy()
+        other.buffer = aligned_zeros(self.buffer.size)
         other.buffer[:] = self.buffer
-        moved, words = address_of(other.buffer) - address_of(self.buffer), other.words
-        for block in words:
-            block[self._state_places] += moved
+        kept["_made"], kept["_begin"] = [], (begin := address_of(other.buffer))
+        words = other.words = self.words + (begin - self._begin) * self._is_of_state
         if self.in_lanes:
             words[:, -1] = address_of(words[-1])
             kept["_in_each_lane"] = self._in_each_lane.copy()
@@ -361,11 +366,12 @@ class RecordBase:
     def make_array(self, name: str) -> Any:
         """The array of a state field, which is the attribute of that name from now on."""
         try:
-            start, shape, columns = self._state_fields[name]
+            shape, columns = self._state_fields[name]
         except KeyError:
             raise AttributeError(f"this record has no field {name!r} yet; its tree has to share one") from None
-        array = self.buffer[start : start + math.prod(shape)].reshape(shape)
+        array = self.buffer[self.runs[name]].reshape(shape)
         of_duals = TwiceDualRows(array) if self.twice else DualRows(array, columns) if self.with_tangents else array
+        self._made.append(name)
         self.__dict__[name] = of_duals
         return self.__dict__[name]
 

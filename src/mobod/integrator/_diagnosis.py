@@ -172,8 +172,8 @@ def refuse_rounding_for_inertia(system: MultibodySystem, state: State) -> None:
     The state has articulated inertias.
     """
     tree = state.tree
-    num_u = np.asarray(tree.num_u)
-    if state.field("mass")[num_u > 0].all():  # then there is inertia in each direction
+    mass, num_u = state.field("mass"), np.asarray(tree.num_u)
+    if mass[1:].all() or mass[num_u > 0].all():  # then there is inertia in each direction
         return
     matter = system.get_matter_subsystem()
     free = np.repeat((state.field("prescribed") == SOLVED) & (num_u == 1), num_u)

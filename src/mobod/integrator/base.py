@@ -325,16 +325,17 @@ class Integrator(Sealed):
         counts[rk.PROJECTION] = ALWAYS * self._project_every_step + FULL_NEWTON * self._force_full_newton
         counts[rk.PROJECT_REPORTS] = self._project_interpolated_states
         counts[rk.NO_INTERPOLATION] = not self.allow_interpolation
-        counts[rk.ENDS_AT_STAGE], counts[rk.FORESEEN] = self._ends_of_table
+        counts[rk.ENDS_AT_STAGE], counts[rk.FORESEEN] = self._ends_of_table()
         counts[rk.WANTED] = EVERYTHING
 
-    @functools.cached_property
-    def _ends_of_table(self) -> tuple[bool, int]:
+    @classmethod
+    @functools.cache
+    def _ends_of_table(cls) -> tuple[bool, int]:
         """True if an attempt leaves the record realized at its end; and the row with the rates foreseen there."""
         # a table whose last stage is the end of the step: the rates there are the next step's first
-        of_table = len(self.table) > 2 and self.table.any()
-        stages = np.flatnonzero(self.table[:-2, 0] == 1.0)
-        ends = self.ends_at_stage or bool(of_table and np.array_equal(self.table[-3], self.table[-2]))
+        of_table = len(cls.table) > 2 and cls.table.any()
+        stages = np.flatnonzero(cls.table[:-2, 0] == 1.0)
+        ends = cls.ends_at_stage or bool(of_table and np.array_equal(cls.table[-3], cls.table[-2]))
         return ends, rk.FIRST_STAGE + int(stages[-1]) if len(stages) else rk.RATE
 
     # ------------------------------------------------------------------------------------------ stepping

@@ -18,8 +18,9 @@ from ..value.stage import Stage
 def error_weights(state: State) -> Array:
     """Weights ``(ny,)``."""
     if state.resources is None or not state.resources.weights:  # all are 1, but those of z
-        before, after = np.ones(len(state.q_values) + len(state.u_values)), np.ones(6 * state.tree.num_particles)
-        return np.concatenate([before, state.z_weights, after])
+        weights, first = np.ones(len(state.y_values)), len(state.q_values) + len(state.u_values)
+        weights[first : first + len(state.z_values)] = state.z_weights
+        return weights
     of_u = state.u_weights
     of_q, tree = np.ones(len(state.q)), state.tree
     for b in range(1, tree.nb):

@@ -255,7 +255,8 @@ class _Outcome:
         """Run to the end; what stops it before has the motion up to there as its `trajectory`."""
         run, integrator = self._run, self._run.integrator
         try:
-            if not (ready or run.by_report or run.stepper.has_events):
+            known = integrator.can_watch and type(integrator).kernel.code is not None
+            if not (ready or known or run.by_report or run.stepper.has_events):
                 # compiles or loads what stepping needs: the wall time is that of simulating
                 integrator.advance(run.times[:1], np.empty((1, len(self._state.y_values))), np.empty(1), 0)
                 integrator.counts[rk.REPORT] = 0

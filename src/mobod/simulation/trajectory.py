@@ -213,7 +213,7 @@ class Trajectory(Sealed):
         self.event_rows: npt.NDArray[np.int64]
         self.event_rows = np.searchsorted(self.time, self.events["time"]) if len(self.events) else np.zeros(0, np.int64)
         self.knows_events = event_labels is not None
-        if (np.diff(self.time) < 0.0).any():
+        if ((time := np.asarray(self.time))[1:] < time[:-1]).any():
             raise ValueError(f"time must not go backward; it does after index {int(np.argmax(np.diff(self.time) < 0))}")
         self.system = system
         self.model_variables = dict(model_variables or {})
@@ -950,13 +950,12 @@ def _read_only(value: ArrayLike, name: str, ndim: int | None, rows: int | None =
     # what is on disk stays there, and what simulate has just filled need not be copied
     array: Any = value
     if not isinstance(value, DiskArray):
-        array = value.view() if isinstance(value, Owned) else np.array(value, dtype=np.float64)
+        array = value.view(np.ndarray) if isinstance(value, Owned) else np.array(value, dtype=np.float64)
     if ndim is not None and array.ndim != ndim:
         raise ValueError(f"{name} must have {ndim} dimension{'s' * (ndim > 1)}; it has the shape {array.shape}")
     if rows is not None and len(array) != rows:
         raise ValueError(f"{name} must have a row for each of the {rows} times; it has {len(array)}")
     if isinstance(array, np.ndarray):
-        array = array.view(np.ndarray)
         array.flags.writeable = False
     return array
 

@@ -17,7 +17,7 @@ from ..value.stage import ACCELERATION, POSITION, REPORT, VELOCITY, Stage
 from . import validity
 from .own_parameters import OwnParameters
 from .resources import ERRORS, subsystem_order
-from .storage import Storage
+from .storage import KEPT
 
 if TYPE_CHECKING:
     from ..value.annotations import MultibodySystem
@@ -172,9 +172,8 @@ class State(OwnParameters):
         Made while a hook of a subsystem is at work, it is one stage below the one that is being realized.
         """
         other = object.__new__(State)
-        for name in Storage.__slots__:
-            if name != "__weakref__":
-                setattr(other, name, getattr(self, name))
+        for name in KEPT:
+            setattr(other, name, getattr(self, name))
         other.impulses = None
         other.own_fields = {name: array.copy() for name, array in self.own_fields.items()}
         other.force_cache = dict(self.force_cache)

@@ -27,6 +27,24 @@ _by_block: WeakValueDictionary[int, Any] = WeakValueDictionary()
 state_at = _by_block.get
 
 
+#: What copies of a state have as it is, or as a copy of it: the rest is made for each record.
+KEPT = (
+    "force_cache",
+    "impulses",
+    "instance_token",
+    "own_fields",
+    "pending_euler_angles",
+    "preparing",
+    "resources",
+    "stage_number",
+    "system",
+    "token",
+    "use_euler_angles",
+    "valid",
+    "version",
+)
+
+
 class Storage(HidesInner):
     """The part of `State` that stores."""
 
@@ -38,33 +56,21 @@ class Storage(HidesInner):
         "R_FM",
         "R_GB",
         "V_GB",
+        *KEPT,
         "__weakref__",
         "_y_view",
         "block",
-        "force_cache",
         "forces",
-        "impulses",
-        "instance_token",
-        "own_fields",
-        "pending_euler_angles",
-        "preparing",
         "q_dot_dot_view",
         "q_dot_view",
         "q_values",
         "q_view",
         "record",
-        "resources",
         "scratch",
-        "stage_number",
-        "system",
-        "token",
         "tree",
         "u_dot_view",
         "u_values",
         "u_view",
-        "use_euler_angles",
-        "valid",
-        "version",
         "y_values",
         "z_dot_view",
         "z_values",
@@ -96,16 +102,18 @@ class Storage(HidesInner):
             _by_block[record.block.ctypes.data] = self
         self.scratch: tuple[Array, Array] | None = None
         self.forces: tuple[Array, Array, Array] | None = None
+        own, runs = record.buffer, record.runs
+        shown = read_only(own)
         # with a body's rows in the shape that getters hand out: reshaping each time takes as long as all the rest
-        self.R_GB, self.R_FM = record.R_GB.reshape(-1, 3, 3), record.R_FM.reshape(-1, 3, 3)
-        self.V_GB, self.A_GB = record.V_GB.reshape(-1, 2, 3), record.A_GB.reshape(-1, 2, 3)
-        self.H, self.H_FM = record.H.reshape(-1, 2, 3), record.H_FM.reshape(-1, 2, 3)
-        self.q_values, self.u_values, self.z_values = record.q[:, 0], record.u[:, 0], record.z[:, 0]
-        self.y_values = record.y[:, 0]
-        self.q_view, self.u_view = read_only(self.q_values.view(ViewOfQ)), read_only(self.u_values.view(ViewOfU))
-        self.z_view, self._y_view = read_only(self.z_values.view(ViewOfZ)), read_only(self.y_values.view(ViewOfY))
-        self.q_dot_view, self.u_dot_view = read_only(record.q_dot[:, 0]), read_only(record.u_dot[:, 0])
-        self.z_dot_view, self.q_dot_dot_view = read_only(record.z_dot[:, 0]), read_only(record.q_dot_dot[:, 0])
+        self.R_GB, self.R_FM = own[runs["R_GB"]].reshape(-1, 3, 3), own[runs["R_FM"]].reshape(-1, 3, 3)
+        self.V_GB, self.A_GB = own[runs["V_GB"]].reshape(-1, 2, 3), own[runs["A_GB"]].reshape(-1, 2, 3)
+        self.H, self.H_FM = own[runs["H"]].reshape(-1, 2, 3), own[runs["H_FM"]].reshape(-1, 2, 3)
+        self.q_values, self.u_values, self.z_values = own[runs["q"]], own[runs["u"]], own[runs["z"]]
+        self.y_values = own[runs["y"]]
+        self.q_view, self.u_view = shown[runs["q"]].view(ViewOfQ), shown[runs["u"]].view(ViewOfU)
+        self.z_view, self._y_view = shown[runs["z"]].view(ViewOfZ), shown[runs["y"]].view(ViewOfY)
+        self.q_dot_view, self.u_dot_view = shown[runs["q_dot"]], shown[runs["u_dot"]]
+        self.z_dot_view, self.q_dot_dot_view = shown[runs["z_dot"]], shown[runs["q_dot_dot"]]
 
     def attach_own(self, tree: Tree, record: Record) -> None:
         """Take *record*, with the state's own parameters."""
