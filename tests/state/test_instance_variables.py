@@ -249,3 +249,14 @@ def test_a_body_that_is_changed_afterwards_changes_no_state():
     body.set_default_rigid_body_mass_properties(mb.MassProperties(7.0, (1, 0, 0), mb.UnitInertia(3, 3, 3)))
     assert middle.get_body_mass(state) == middle.get_body_mass_properties(state).mass == 0.7
     assert (middle.get_body_mass_properties(state), middle.calc_body_central_inertia(state)) == before
+
+
+def test_the_token_of_each_change_of_an_instance_variable_is_equal_to_no_other():
+    """What is kept of a state, such as its witnesses' numbers, is found by it."""
+    system, _ = mb.examples.double_pendulum.build()
+    spring = mb.force.MobilityLinearSpring(system.forces, system.matter.bodies["lower"], 0, 1.0, 0.0)
+    state, tokens = system.realize_topology(), []
+    for k in range(3):
+        spring.set_stiffness(state, 1.0 + k)
+        tokens.append(state.instance_token)
+    assert len(set(tokens)) == 3

@@ -71,7 +71,7 @@ class Numbered(Sealed):
         if state.force_cache or state.resources is not None:
             state.invalidate_instance()
         else:  # the same without a call
-            state.valid, state.instance_token, state.stage_number = 0, [], MODEL
+            state.valid, state.instance_token, state.stage_number = 0, object(), MODEL
         return True
 
 
