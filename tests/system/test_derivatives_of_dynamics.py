@@ -322,22 +322,32 @@ def test_forces_along_paths(make, close, derivative):
 
 
 def test_what_moves_both_ends_of_a_transmission_is_no_column_of_it(make, close, derivative):
-    """A pose in another frame, and a rod on a slider: nothing changes along what carries all their bodies."""
+    """A pose in another frame, a rod on a slider, a thruster: nothing changes along what carries all bodies that are between.
+
+    Where one body's motion is all that changes a path, its six directions are fewer than the columns that carry it.
+    """
     model = make.tree(0)
     trunk = mb.mobilizer.Universal(mb.mobilizer.Universal(model.matter.ground, make.body()), make.body())
     one, other = mb.mobilizer.Pin(trunk, make.body()), mb.mobilizer.Universal(trunk, make.body())
-    F, ends = mb.force, (make.frame(), make.frame())
-    pose = F.transmission.RelativePose(
-        model.forces, one, other, *ends, translation=make.vector(), rotation=make.vector(), rotation_in_frame=True
-    )
-    for path in (pose, F.transmission.SliderCrank(model.forces, other, one, *ends, rod_length=9.0)):
+    F, T, ends, turned = mb.force, mb.force.transmission, (make.frame(), make.frame()), {"rotation_in_frame": True}
+    paths = [
+        T.RelativePose(model.forces, one, other, *ends, translation=make.vector(), rotation=make.vector(), **turned),
+        T.RelativePose(model.forces, trunk, one, *ends, translation=make.vector(), rotation=make.vector()),
+        T.SliderCrank(model.forces, other, one, *ends, rod_length=9.0),
+        T.SliderCrank(model.forces, other, model.matter.ground, *ends, rod_length=9.0),
+        T.BodyWrench(model.forces, one, ends[0], force=make.vector(), torque=make.vector()),
+    ]
+    for path in paths:
         F.Actuator(model.forces, path, gain=(3.0, 0.4, -0.2), bias=make.vector(), control=0.7)
+    F.Actuator(model.forces, paths[2], gain=(3.0, 0.0, 0.0), dynamics="filter", time_constant=0.3, control=0.5)
     model.made()
     state = model.randomize()
+    state.z = [0.4]
+    model.system.realize(state)
     plan = sweep_for(model.system, state).parts.plan
-    columns = [plan.members[group[COLUMNS] : group[COLUMNS + 1]].tolist() for group in plan.groups]
-    assert columns and all(found == [4, 5, 6] for found in columns)
-    assert_alone_and_in_lanes(state, make.rng, close, derivative)
+    assert [plan.members[group[COLUMNS] : group[COLUMNS + 1]].tolist() for group in plan.groups] == [[4, 5, 6]]
+    assert sorted(plan.crossings[:, :3].tolist()) == [[2, 3, 2], [4, 3, 2]]
+    assert assert_alone_and_in_lanes(state, make.rng, close, derivative).z.any()
 
 
 def test_a_force_along_a_path_is_said_with_the_routine(make):

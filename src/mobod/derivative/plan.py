@@ -2,7 +2,8 @@
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
 `local`; contacts pair by pair, see `contacts`; a thermostat in closed form, see `thermostats`; a force along a path, such as a
-muscle's, by what changes the path, see `along`. What may depend on anything is differentiated by all columns, see `columns`.
+muscle's, by what changes the path, see `along`, unless that is one body's motion, so that it is local. What may depend on
+anything is differentiated by all columns, see `columns`.
 """
 
 from __future__ import annotations
@@ -488,8 +489,12 @@ class _Making:
                 return
         if all(map(self._is_along, run)):
             for force in run:
-                self._take_along(force, *force.reach())
-            return
+                if not _moves_one(force):
+                    self._take_along(force, *force.reach())
+            run = [force for force in run if _moves_one(force)]
+            if not run:
+                return
+            reaches = [self._reach_of(force) for force in run]
         assert run[0].routine is not None
         address = run[0].routine.address(with_tangents=True)
         if isinstance(run[0], ContactElement):
@@ -503,7 +508,7 @@ class _Making:
             assert reach is not None
             fast = not force.reads_positions_only
             call = FORCE, address, force.element, force.element + 1
-            if acts_between(force) and len(set(reach[0])) == 2 and 0 not in reach[0]:
+            if (acts_between(force) or _is_along_between(force)) and len(set(reach[0])) == 2 and 0 not in reach[0]:
                 self._graph.add_between(call, reach[0], fast)
             else:
                 self._graph.add(call, *reach, fast)
@@ -637,6 +642,18 @@ def acts_between(force: Any) -> bool:
 def acts_along(force: Any) -> bool:
     """True if the force says so of its routine, by one along its path."""
     return _says(force, "along_routine") and force.along_routine is not None
+
+
+def _is_along_between(force: Any) -> bool:
+    """True if it acts along a path that a motion of all its bodies as one leaves alone."""
+    return acts_along(force) and bool(force.acts_along().is_between)
+
+
+def _moves_one(force: Any) -> bool:
+    """True if six directions of one body are all that a path changes by, and it is not in closed form, see `lines`."""
+    bodies, mobilizers = force.reach()
+    most = 2 if _is_along_between(force) else 1
+    return force.acts_along().spans() is None and not mobilizers and 0 < len({*bodies} - {0}) <= most
 
 
 def _says(force: Any, what: str) -> bool:
