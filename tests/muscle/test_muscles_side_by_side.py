@@ -5,7 +5,9 @@ import pytest
 from numpy.testing import assert_allclose
 
 import mobod as mb
-from mobod.algebra.beside import RowsBeside, add_scaled_row, eight_rows_at, put_beside, row_beside
+from mobod.algebra.beside import RowsBeside, add_scaled_row, eight_rows_at, lanes_scratch, put_beside, row_beside
+from mobod.algebra.scalar import load_lane, store_lane
+from mobod.compiling import compiled
 
 M, T = mb.muscle, mb.force.transmission
 OTHERS = M.Thelen2003, M.DeGrooteFregly2016, M.RigidTendon, M.Schutte1993
@@ -138,3 +140,37 @@ def test_rows_of_eight_elements_in_python():
     assert (row_beside(block, 1) == first).all()
     add_scaled_row(block[:, :6], 1, 2.0, rows.reshape(8, 10), 3, 4)
     assert (block[1] == first + 2.0 * np.array([34, 35, 36, 37, 38, 39, 0, 0])).all()
+
+
+@compiled
+def fill_stack(value, row):
+    """Leave a value wherever kernels that are called next put their rows."""
+    rows = lanes_scratch(2048)
+    for k in range(2048):
+        for lane in range(8):
+            store_lane(rows, k, 0, lane, value)
+    return load_lane(rows, row, 0, 3)
+
+
+@pytest.mark.parametrize("number", [1, 2])  # alone, and as lanes
+@pytest.mark.parametrize("surfaces", [1, 2])
+def test_what_memory_holds_of_surfaces_that_no_path_touches_is_not_read(surfaces, number):
+    """Places of points of touch that there are not, times no pull: NaN of the stack was a moment in a model of the shoulder."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    weight = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
+    slider = mb.mobilizer.Slider(matter.ground, weight)
+    for _ in range(number):
+        wraps = [T.PathWrap(T.WrapSphere(body=slider, frame=mb.Transform(p=(0, 1.0 + k, 0)), radius=0.1)) for k in range(surfaces)]
+        path = T.Path(forces, [(matter.ground, (0, 0, 0)), (slider, (0, 0, 0))], wraps)
+        M.Thelen2003(forces, path, 100.0, 0.1, 0.2, default_activation=0.5, default_fiber_length=0.1)
+    state = system.realize_topology()
+    state.q = [0.31]
+    system.realize(state)
+    wanted = system.get_rigid_body_forces(state).copy()
+    assert np.abs(wanted).max() > 10.0
+    state.record.function_value[:] = np.nan
+    state.u = [0.0]
+    fill_stack(np.nan, 7)
+    system.realize(state)
+    assert_allclose(system.get_rigid_body_forces(state), wanted, rtol=1e-14)

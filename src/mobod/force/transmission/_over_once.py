@@ -33,8 +33,9 @@ def go_once(model: Any, f: int, x: int) -> None:
         store(rows, row(stop) + THERE, 0, where(on, k + 1.0, k))
     store(rows, row(n + 1) + OVER, 0, length)
     if in_any(on):
-        put3(model, row(n) + PLACE, pick3(on, touch, get3(model, row(n) + PLACE)))
-        put3(model, row(n + 1) + PLACE, pick3(on, leave, get3(model, row(n + 1) + PLACE)))
+        nothing = zero(length), zero(length), zero(length)
+        put3(model, row(n) + PLACE, pick3(on, touch, nothing))
+        put3(model, row(n + 1) + PLACE, pick3(on, leave, nothing))
     _measure(model, f, best, touch, leave, length)
 
 

@@ -269,7 +269,8 @@ def _begin(model: Any, f: int, n: int, m: int) -> Any:
     after, whole = count + NOWHERE, one(count)
     for stop in range(n + 2 * m):
         at = row(stop)
-        for c in range(PULL, THERE if stop < n else BODY):
+        # of points of touch places, too: what memory holds there, NaN or not, meets pulls of zero
+        for c in range(PULL if stop < n else PLACE, THERE if stop < n else BODY):
             store(rows, at + c, 0, 0.0)
         own = NOWHERE
         if stop >= n:
