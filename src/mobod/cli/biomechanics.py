@@ -515,9 +515,7 @@ def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model,
     if path is None or setup.motion is None:
         what = "model_file" if path is None else "desired_kinematics_file"
         raise CommandError(f"{options.setup} names no {what}")
-    folder = options.results or (None if setup.results is None else options.setup.parent / setup.results)
-    if folder is None:
-        raise CommandError(f"{options.setup} names no results_directory; give --results FOLDER")
+    folder = options.results or options.setup.parent / setup.results
     folder.mkdir(parents=True, exist_ok=True)
     setup.results, setup.name = folder, options.prefix or setup.name
     model = load_quietly(path, **_as_opensim(options, path))

@@ -145,14 +145,14 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.output = _output(path.parent, tool, "output_motion_file")
         setup.accuracy = number_of(path, tool, "accuracy", 1e-5)
         setup.constraint_weight = number_of(path, tool, "constraint_weight", np.inf)
-        setup.results, setup.prefix = _folder(path, tool) or path.parent, tool.attributes.get("name", "") or setup.prefix
+        setup.results, setup.prefix = _folder(path, tool), tool.attributes.get("name", "") or setup.prefix
         setup.report_errors = flag_of(tool, "report_errors", True)
         setup.report_locations = flag_of(tool, "report_marker_locations")
         _read_tasks(path, tool, setup)
     else:
         setup.motion = _file(path, tool, "coordinates_file")
         setup.loads = _file(path, tool, "external_loads_file")
-        setup.output = _output(_folder(path, tool) or path.parent, tool, "output_gen_force_file")
+        setup.output = _output(_folder(path, tool), tool, "output_gen_force_file")
         setup.exclude = tool.text_of("forces_to_exclude").split()
         if setup.kind == "so":
             _read_analyses(path, tool, setup)
@@ -299,10 +299,9 @@ def _name(element: Element, tag: str) -> Path | None:
     return None if not text or text.lower() == "unassigned" else Path(text)
 
 
-def _folder(path: Path, tool: Element) -> Path | None:
-    """The folder of results, beside the setup file."""
-    name = _name(tool, "results_directory")
-    return None if name is None else path.parent / name
+def _folder(path: Path, tool: Element) -> Path:
+    """The folder of results, from that of the setup file; this, as in OpenSim, where none is named."""
+    return path.parent / (_name(tool, "results_directory") or "")
 
 
 def _output(folder: Path, element: Element, tag: str) -> Path | None:

@@ -31,8 +31,10 @@ class TrackingSetup:
     kind : {"cmc", "rra"}
     name : str
         Of the tool, with which files of results begin.
-    model, motion, points, loads, results, output_model : Path or None
+    model, motion, points, loads, output_model : Path or None
         *points* has the paths of tasks of bodies, three columns each, named or labelled by them.
+    results : Path
+        The folder, from that of the setup file.
     forces : list of Path
         Sets of forces; *replace* says whether they take the place of the model's.
     tasks : dict of str to dict
@@ -58,7 +60,7 @@ class TrackingSetup:
     motion: Path | None = None
     points: Path | None = None
     loads: Path | None = None
-    results: Path | None = None
+    results: Path = Path()
     output_model: Path | None = None
     forces: list[Path] = field(default_factory=list)
     replace: bool = False
@@ -92,7 +94,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
     kind, window = TRACKING_TOOLS[tool.tag]
     setup = TrackingSetup(kind=kind, name=tool.attributes.get("name", "").strip() or "mobod")
     setup.model, setup.motion = _file(path, tool, "model_file"), _file(path, tool, "desired_kinematics_file")
-    setup.loads, setup.results = _file(path, tool, "external_loads_file"), _name(tool, "results_directory")
+    setup.loads, setup.results = _file(path, tool, "external_loads_file"), _name(tool, "results_directory") or Path()
     words = tool.text_of("force_set_files").split()
     setup.forces = [beside(path, name) for name in words if name.lower() != "unassigned"]
     setup.replace = flag_of(tool, "replace_force_set", False)
