@@ -161,7 +161,8 @@ def test_what_memory_holds_of_surfaces_that_no_path_touches_is_not_read(surfaces
     weight = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
     slider = mb.mobilizer.Slider(matter.ground, weight)
     for _ in range(number):
-        wraps = [T.PathWrap(T.WrapSphere(body=slider, frame=mb.Transform(p=(0, 1.0 + k, 0)), radius=0.1)) for k in range(surfaces)]
+        frames = [mb.Transform(p=(0, 1.0 + k, 0)) for k in range(surfaces)]
+        wraps = [T.PathWrap(T.WrapSphere(body=slider, frame=frame, radius=0.1)) for frame in frames]
         path = T.Path(forces, [(matter.ground, (0, 0, 0)), (slider, (0, 0, 0))], wraps)
         M.Thelen2003(forces, path, 100.0, 0.1, 0.2, default_activation=0.5, default_fiber_length=0.1)
     state = system.realize_topology()
