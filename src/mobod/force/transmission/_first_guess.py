@@ -11,20 +11,18 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import acos, atan2, sincos, sqrt
+from ...algebra.scalar import atan2, sqrt
 from ...compiling import generic
 from ._geodesic import bending, gradient, made_tangent, normal, projected
 from ._lines import norm, unit
 from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
-#: Points of a line at which a torus is looked for, steps from the nearest, and which part of a point's distance is near.
-SAMPLES, STEPS, NEAR = 24, 6, 1e-3
+#: Steps to the point of a line that is deepest in a torus, and which part of its way through is near.
+STEPS, NEAR = 8, 1e-4
 #: From which part of its tube on a hint is on the rim of a torus.
 RIM = 0.7
-#: Points of an arc, for its length: Gauss's two, and those of a capsule's section.
-GAUSS, PIECES = (0.2113248654051871, 0.7886751345948129), 4
-#: The golden section, and how often it is cut.
-GOLDEN, CUTS = 0.6180339887498949, 10
+#: Steps to the point of an ellipsoid that is nearest to a line.
+SECULAR = 3
 
 
 @generic
@@ -34,23 +32,28 @@ def flat(x: Any, y: Any) -> Any:
 
 
 @generic
-def _turn(a: Any, b: Any) -> Any:
-    return atan2(a[0] * b[1] - a[1] * b[0], a[0] * b[0] + a[1] * b[1])
+def _turn(a: Any, b: Any, m: Any) -> Any:
+    return atan2(vec3.dot(m, vec3.cross(a, b)), vec3.dot(a, b))
 
 
 @generic
-def _around(a: Any, c: Any, hint: Any, has_hint: bool, radius: Any) -> Any:
-    """True if a line in a plane bends around a circle; the angles of the points of touch, signed as it turns; its sense."""
-    from_a, from_c = flat(a[0], a[1]), flat(c[0], c[1])
-    touches, first, last, sense = False, 0.0, 0.0, 1.0
-    if from_a > radius and from_c > radius:
-        whole = _turn(a, hint) + _turn(hint, c) if has_hint else _turn(a, c)
+def _around(a: Any, c: Any, hint: Any, has_hint: bool, m: Any, radius: Any) -> Any:
+    """True if a line in the plane across m bends around a circle; where it touches, its turn between, its sense about m."""
+    from_a, from_c, square = vec3.dot(a, a), vec3.dot(c, c), radius * radius
+    touches, p, q, turn, sense = False, a, c, 0.0, 1.0
+    if from_a > square and from_c > square:
+        whole = vec3.dot(m, vec3.cross(a, c))
+        if has_hint:
+            whole = _turn(a, hint, m) + _turn(hint, c, m)
         sense = -1.0 if whole < 0.0 else 1.0
-        start = atan2(a[1], a[0])
-        first = start + sense * acos(radius / from_a)
-        last = start + whole - sense * acos(radius / from_c)
-        touches = sense * (last - first) > 0.0
-    return touches, first, last, sense
+        aside, back = sense * sqrt(square * (from_a - square)) / from_a, -sense * sqrt(square * (from_c - square)) / from_c
+        p = vec3.add_scaled(vec3.scale(square / from_a, a), aside, vec3.cross(m, a))
+        q = vec3.add_scaled(vec3.scale(square / from_c, c), back, vec3.cross(m, c))
+        turn = sense * _turn(p, q, m)
+        if has_hint and turn < 0.0 and abs(whole) > 3.141592653589793:
+            turn += 6.283185307179586
+        touches = turn > 0.0
+    return touches, p, q, turn, sense
 
 
 @generic
@@ -72,140 +75,199 @@ def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> A
 
 @generic
 def _over_cylinder(a: Any, c: Any, hint: Any, has_hint: bool, radius: Any) -> Any:
-    touches, first, last, sense = _around(a, c, hint, has_hint, radius)
-    s, e = sincos(first), sincos(last)
-    p, q = (radius * s[1], radius * s[0]), (radius * e[1], radius * e[0])
-    before, over = flat(p[0] - a[0], p[1] - a[1]), sense * radius * (last - first)
+    to_a, to_c, to_hint = (a[0], a[1], 0.0), (c[0], c[1], 0.0), (hint[0], hint[1], 0.0)
+    touches, p, q, turn, sense = _around(to_a, to_c, to_hint, has_hint, (0.0, 0.0, 1.0), radius)
+    before, over = flat(p[0] - a[0], p[1] - a[1]), radius * turn
     slope = (c[2] - a[2]) / (before + over + flat(q[0] - c[0], q[1] - c[1]) + 1e-300)
     z, size = a[2] + slope * before, sqrt(1.0 + slope * slope)
-    t = -sense * s[0] / size, sense * s[1] / size, slope / size
+    along = sense / (radius * size)
+    t = -along * p[1], along * p[0], slope / size
     return touches, (p[0], p[1], z), t, over * size, (q[0], q[1], z + slope * over)
 
 
 @generic
 def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere: bool) -> Any:
-    """Over a unit sphere, scaled."""
-    o = 0.0, 0.0, 0.0
+    """Over a unit sphere, scaled; without a hint at once where the line misses it."""
     a = a[0] / radii[0], a[1] / radii[1], a[2] / radii[2]
     c = c[0] / radii[0], c[1] / radii[1], c[2] / radii[2]
-    h = unit((hint[0] / radii[0], hint[1] / radii[1], hint[2] / radii[2]))
-    m = vec3.cross(a, c)
-    straight = vec3.dot(m, m) < 1e-12 * vec3.dot(a, a) * vec3.dot(c, c)
-    by_hint = has_hint and (straight or not is_sphere)
-    if by_hint:
-        m = vec3.cross(vec3.sub(h, a), vec3.sub(c, a))
-    elif straight:  # any way is as good
-        m = vec3.cross(a, (0.0, 0.0, 1.0) if abs(a[2]) < 0.5 * norm(a) else (1.0, 0.0, 0.0))
-    m = unit(m)
-    middle = vec3.scale(vec3.dot(m, h), m) if by_hint else o
-    radius = sqrt(max(1.0 - vec3.dot(middle, middle), 0.0))
-    x = unit(vec3.sub(a, middle))
-    y = vec3.cross(m, x)
-    to_a, to_c, to_h = vec3.sub(a, middle), vec3.sub(c, middle), vec3.sub(h, middle)
-    flat_a, flat_c = (vec3.dot(to_a, x), vec3.dot(to_a, y)), (vec3.dot(to_c, x), vec3.dot(to_c, y))
-    touches, first, last, sense = _around(flat_a, flat_c, (vec3.dot(to_h, x), vec3.dot(to_h, y)), by_hint, radius)
-    length = radii[0] * abs(last - first)
-    if not is_sphere:
-        length = 0.0
-        for k in range(2):
-            s, e = sincos(first + GAUSS[k] * (last - first))
-            d = vec3.add(vec3.scale(-s, x), vec3.scale(e, y))
-            length += 0.5 * radius * abs(last - first) * norm((radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]))
-    s, e = sincos(first)
-    p = vec3.add(middle, vec3.scale(radius, vec3.add(vec3.scale(e, x), vec3.scale(s, y))))
-    d = vec3.scale(sense, vec3.add(vec3.scale(-s, x), vec3.scale(e, y)))
-    s, e = sincos(last)
-    q = vec3.add(middle, vec3.scale(radius, vec3.add(vec3.scale(e, x), vec3.scale(s, y))))
-    t = unit((radii[0] * d[0], radii[1] * d[1], radii[2] * d[2]))
-    p = radii[0] * p[0], radii[1] * p[1], radii[2] * p[2]
-    q = radii[0] * q[0], radii[1] * q[1], radii[2] * q[2]
+    way = vec3.sub(c, a)
+    d = vec3.add_scaled(a, -vec3.dot(a, way) / vec3.dot(way, way), way)
+    touches, p, q, t, length = False, a, c, way, 0.0
+    if has_hint or vec3.dot(d, d) < 1.0:
+        o = 0.0, 0.0, 0.0
+        m = vec3.cross(a, c)
+        straight = vec3.dot(m, m) < 1e-12 * vec3.dot(a, a) * vec3.dot(c, c)
+        by_hint = has_hint and (straight or not is_sphere)
+        h = hint[0] / radii[0], hint[1] / radii[1], hint[2] / radii[2]
+        if by_hint:
+            h = unit(h)
+            m = vec3.cross(vec3.sub(h, a), way)
+        elif not is_sphere:
+            m = _across_normal(radii, d, way)
+        elif straight:  # any way is as good
+            m = vec3.cross(a, _beside(a))
+        m = unit(m)
+        middle = o if is_sphere and not by_hint else vec3.scale(vec3.dot(m, a), m)
+        radius = sqrt(max(1.0 - vec3.dot(middle, middle), 0.0))
+        touches, p, q, turn, sense = _around(vec3.sub(a, middle), vec3.sub(c, middle), vec3.sub(h, middle), by_hint, m, radius)
+        t = _times(radii, vec3.cross(m, p))
+        speed = norm(t) + 1e-300
+        length = radii[0] * turn
+        if not is_sphere:  # by Simpson's rule
+            half = vec3.add(p, q)
+            size = radius / (norm(half) + 1e-300)
+            between = size * norm(_times(radii, vec3.cross(m, half)))
+            length = turn * (speed + 4.0 * between + norm(_times(radii, vec3.cross(m, q)))) / 6.0
+        t = vec3.scale(sense / speed, t)
+        p, q = _times(radii, vec3.add(middle, p)), _times(radii, vec3.add(middle, q))
     return touches, p, t, length, q
 
 
 @generic
+def _beside(a: Any) -> Any:
+    """An axis that is not along a."""
+    return (0.0, 0.0, 1.0) if abs(a[2]) < 0.5 * norm(a) else (1.0, 0.0, 0.0)
+
+
+@generic
+def _across_normal(radii: Any, d: Any, way: Any) -> Any:
+    """Across the plane through a line that has the normal of the ellipsoid at its point nearest to the line; all scaled.
+
+    In the section across the line at its point d nearest to the middle, the nearest point m of the unit circle has
+    m - d = l B m, with B of one over the radii's squares: m = (1 - l B)^-1 d of length one, l below one over B's greater value.
+    """
+    e = unit(vec3.cross(way, _beside(way)))
+    f = vec3.scale(1.0 / norm(way), vec3.cross(way, e))
+    d = vec3.dot(d, e), vec3.dot(d, f)
+    over = 1.0 / (radii[0] * radii[0]), 1.0 / (radii[1] * radii[1]), 1.0 / (radii[2] * radii[2])
+    on_e, on_f = _times(over, e), _times(over, f)
+    ee, ef, ff = vec3.dot(e, on_e), vec3.dot(e, on_f), vec3.dot(f, on_f)
+    half, mean = 0.5 * (ee - ff), 0.5 * (ee + ff)
+    apart = flat(half, ef)
+    # the axis of the greater value
+    x = (half + apart, ef) if half > 0.0 else (ef, apart - half)
+    size = flat(x[0], x[1])
+    if size < 1e-12 * mean:
+        x, size = (1.0, 0.0), 1.0
+    x = x[0] / size, x[1] / size
+    most, least = mean + apart, mean - apart
+    d = d[0] * x[0] + d[1] * x[1], d[1] * x[0] - d[0] * x[1]
+    longest = (1.0 - max(abs(d[0]), 1e-6)) / most
+    now = longest
+    for _ in range(SECULAR):
+        p, q = 1.0 / (1.0 - now * most), 1.0 / (1.0 - now * least)
+        one, other = (d[0] * p) ** 2, (d[1] * q) ** 2
+        square = one + other
+        now = min(longest, now + square * (1.0 - sqrt(square)) / (one * p * most + other * q * least + 1e-300))
+    n = d[1] / (1.0 - now * least)
+    m = sqrt(max(1.0 - n * n, 0.0))
+    m, n = (m if d[0] > 0.0 else -m) - d[0], n - d[1]
+    # turned by a right angle
+    m, n = -(m * x[1] + n * x[0]), m * x[0] - n * x[1]
+    return vec3.add(vec3.scale(m, e), vec3.scale(n, f))
+
+
+@generic
+def _times(a: Any, b: Any) -> Any:
+    return a[0] * b[0], a[1] * b[1], a[2] * b[2]
+
+
+@generic
 def _over_capsule(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
-    """Over its section where the line goes into it; else past a hint as over the sphere or the cylinder that this is on."""
-    deepest, value = _deepest(kind, sizes, a, c)
+    """Over the sphere of an end or the cylinder between where it goes over that alone, else over a section by a plane.
+
+    Past a hint the section is that through it, if the line goes into the capsule, else of what the hint is on.
+    """
+    deepest, height, value = _deepest_in_capsule(sizes, a, c)
+    into = value < 0.0
     outside = gradient(kind, sizes, a)[0] > 0.0 and gradient(kind, sizes, c)[0] > 0.0
-    if value < 0.0:
-        bends, start, t, length, end = _over_section(kind, sizes, a, c, deepest, hint, has_hint)
-    else:
-        middle = 0.0, 0.0, min(max(hint[2], -sizes[1]), sizes[1])
+    if has_hint and not into:
+        height = min(max(hint[2], -sizes[1]), sizes[1])
+    middle = 0.0, 0.0, height
+    on_end = abs(hint[2] if has_hint and not into else height) >= sizes[1]
+    bends, start, t, length, end = False, a, a, 0.0, c
+    alone = False
+    if into != has_hint:
         to_a, to_c, to_hint = vec3.sub(a, middle), vec3.sub(c, middle), vec3.sub(hint, middle)
-        if abs(hint[2]) > sizes[1]:
-            bends, start, t, length, end = _over_round(to_a, to_c, to_hint, True, (sizes[0], sizes[0], sizes[0]), True)
+        if on_end:
+            bends, start, t, length, end = _over_round(to_a, to_c, to_hint, has_hint, (sizes[0], sizes[0], sizes[0]), True)
         else:
-            bends, start, t, length, end = _over_cylinder(to_a, to_c, to_hint, True, sizes[0])
-        bends = bends and has_hint
-        start, end = projected(kind, sizes, vec3.add(start, middle)), projected(kind, sizes, vec3.add(end, middle))
+            bends, start, t, length, end = _over_cylinder(to_a, to_c, to_hint, has_hint, sizes[0])
+        start, end = vec3.add(start, middle), vec3.add(end, middle)
+        low, high = min(start[2], end[2]), max(start[2], end[2])
+        alone = (low >= height if height > 0.0 else high <= height) if on_end else (low >= -sizes[1] and high <= sizes[1])
+    if into and not alone:
+        bends = True
+        start, t, length, end = _over_section(sizes, a, c, deepest, hint, has_hint)
+    start, end = projected(kind, sizes, start), projected(kind, sizes, end)
+    bends = bends and (into or has_hint)
     return outside and bends, start, made_tangent(t, normal(kind, sizes, start)[0]), length, end
 
 
 @generic
-def _over_section(kind: int, sizes: Any, a: Any, c: Any, inside: Any, hint: Any, has_hint: bool) -> Any:
+def _deepest_in_capsule(sizes: Any, a: Any, c: Any) -> Any:
+    """The point of a line that is nearest to a capsule's axis, the height of the nearest of this, above zero outside."""
+    way = vec3.sub(c, a)
+    across = way[0] * way[0] + way[1] * way[1] + 1e-300
+    t = -(a[0] * way[0] + a[1] * way[1]) / across
+    height = min(max(a[2] + t * way[2], -sizes[1]), sizes[1])
+    t = -(a[0] * way[0] + a[1] * way[1] + (a[2] - height) * way[2]) / (across + way[2] * way[2])
+    x = vec3.add_scaled(a, min(max(t, 0.0), 1.0), way)
+    height = min(max(x[2], -sizes[1]), sizes[1])
+    return x, height, x[0] * x[0] + x[1] * x[1] + (x[2] - height) ** 2 - sizes[0] * sizes[0]
+
+
+@generic
+def _over_section(sizes: Any, a: Any, c: Any, inside: Any, hint: Any, has_hint: bool) -> Any:
     """Over the section of a capsule by the plane through both ends and a hint, or the way out of a point inside.
 
-    Points of the section are seen from that point, at angles from the end; each end's tangent is that of the greatest slope.
+    The length is that of a circle with this chord and this turn.
     """
     x = unit(vec3.sub(c, a))
-    up = vec3.sub(hint, inside) if has_hint else gradient(kind, sizes, inside)[1]
+    up = vec3.sub(hint, inside) if has_hint else gradient(CAPSULE, sizes, inside)[1]
     up = vec3.add_scaled(up, -vec3.dot(up, x), x)
     if vec3.dot(up, up) < 1e-24 * sizes[0] * sizes[0]:  # any way is as good
         up = vec3.cross(x, (0.0, 0.0, 1.0) if abs(x[2]) < 0.5 else (1.0, 0.0, 0.0))
     up = unit(up)
-    first = _angle_of_touch(sizes, a, inside, vec3.scale(-1.0, x), up)
-    last = _angle_of_touch(sizes, c, inside, x, up)
-    end_first, end_last = first, 3.141592653589793 - last
-    start = _outlet(sizes, inside, vec3.scale(-1.0, x), up, first)
-    end = _outlet(sizes, inside, vec3.scale(-1.0, x), up, end_last)
-    length, now = 0.0, start
-    for k in range(1, PIECES + 1):
-        angle = end_first + (end_last - end_first) * k / PIECES
-        ahead = _outlet(sizes, inside, vec3.scale(-1.0, x), up, angle)
-        length += norm(vec3.sub(ahead, now))
-        now = ahead
-    return end_last > end_first, start, unit(vec3.sub(start, a)), length, end
+    across = vec3.cross(x, up)
+    start, end = _where_touched(sizes, a, up, across), _where_touched(sizes, c, up, across)
+    t, back = unit(vec3.sub(start, a)), unit(vec3.sub(end, c))
+    turned = vec3.add(t, back)
+    y = 0.25 * vec3.dot(turned, turned)
+    return start, t, norm(vec3.sub(end, start)) * (1.0 + y * (1.0 / 6.0 + y * (3.0 / 40.0 + y * 5.0 / 112.0))), end
 
 
 @generic
-def _angle_of_touch(sizes: Any, a: Any, inside: Any, back: Any, up: Any) -> Any:
-    """The angle, from the direction *back* to a, at which a line from a touches the section: by golden sections."""
-    low, high = 0.0, 3.141592653589793
-    p, q = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
-    at_p, at_q = _slope(sizes, a, inside, back, up, p), _slope(sizes, a, inside, back, up, q)
-    for _ in range(CUTS):
-        if at_p > at_q:
-            high, q, at_q = q, p, at_p
-            p = high - GOLDEN * (high - low)
-            at_p = _slope(sizes, a, inside, back, up, p)
-        else:
-            low, p, at_p = p, q, at_q
-            q = low + GOLDEN * (high - low)
-            at_q = _slope(sizes, a, inside, back, up, q)
-    return 0.5 * (low + high)
+def _where_touched(sizes: Any, a: Any, up: Any, across: Any) -> Any:
+    """Where a line from a touches the section of a capsule, *up*, by the plane through a whose normal is *across*.
 
-
-@generic
-def _slope(sizes: Any, a: Any, inside: Any, back: Any, up: Any, angle: Any) -> Any:
-    """The angle at a, from the line to the other end, of a point of the section."""
-    d = vec3.sub(_outlet(sizes, inside, back, up, angle), a)
-    return atan2(vec3.dot(d, up), -vec3.dot(d, back))
-
-
-@generic
-def _outlet(sizes: Any, inside: Any, back: Any, up: Any, angle: Any) -> Any:
-    """The point in which a ray from inside a capsule comes out: of its side, or of the end that is that way."""
-    s, e = sincos(angle)
-    way = vec3.add(vec3.scale(e, back), vec3.scale(s, up))
-    b, square = inside[0] * way[0] + inside[1] * way[1], way[0] * way[0] + way[1] * way[1]
-    rest = inside[0] * inside[0] + inside[1] * inside[1] - sizes[0] * sizes[0]
-    far = (sqrt(max(b * b - square * rest, 0.0)) - b) / (square + 1e-300)
-    z = inside[2] + far * way[2]
-    if abs(z) > sizes[1]:
-        middle = inside[0], inside[1], inside[2] - (sizes[1] if z > 0.0 else -sizes[1])
-        b = vec3.dot(middle, way)
-        far = sqrt(max(b * b - vec3.dot(middle, middle) + sizes[0] * sizes[0], 0.0)) - b
-    return vec3.add_scaled(inside, far, way)
+    A capsule is all spheres along its axis: it is that of which the line touches the cylinder, or the end's.
+    """
+    square, radius = a[0] * a[0] + a[1] * a[1], sizes[0]
+    height = a[2]
+    if square > radius * radius:
+        toward, aside = radius * radius / square, radius * sqrt(square - radius * radius) / square
+        over = 1.0 / across[2] if abs(across[2]) > 1e-12 else 1e12
+        best = -1e300
+        for k in range(2):
+            side = aside if k == 0 else -aside
+            x, y = toward * a[0] - side * a[1], toward * a[1] + side * a[0]
+            z = a[2] - (across[0] * (x - a[0]) + across[1] * (y - a[1])) * over
+            out = up[0] * x + up[1] * y + up[2] * z
+            if out > best:
+                best, height = out, z
+    middle = 0.0, 0.0, min(max(height, -sizes[1]), sizes[1])
+    off = vec3.sub(a, middle)
+    beside = vec3.dot(across, off)
+    center = vec3.add_scaled(middle, beside, across)
+    off = vec3.add_scaled(off, -beside, across)
+    own = max(radius * radius - beside * beside, 0.0)
+    far = vec3.dot(off, off)
+    aside = sqrt(own * max(far - own, 0.0)) / far
+    turned = vec3.cross(across, off)
+    if vec3.dot(turned, up) < 0.0:
+        aside = -aside
+    return vec3.add(vec3.add_scaled(center, own / far, off), vec3.scale(aside, turned))
 
 
 @generic
@@ -228,6 +290,8 @@ def _over_rim(kind: int, sizes: Any, a: Any, c: Any, hint: Any) -> Any:
 def _over_tube(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
     """Over a torus, as over a cylinder along its tube, at the hint or else where the line is deepest."""
     deepest, value = _deepest(kind, sizes, a, c)
+    if value >= 0.0 and not has_hint:
+        return False, a, a, 0.0, c
     at = hint if has_hint else deepest
     away = flat(at[0], at[1]) + 1e-300
     e, s = at[0] / away, at[1] / away
@@ -249,24 +313,49 @@ def _over_tube(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool)
 
 @generic
 def _deepest(kind: int, sizes: Any, a: Any, c: Any) -> Any:
-    """The point of a line that is deepest in a surface, and the surface's function there."""
+    """The point of a line that is deepest in a torus, and the surface's function there; above zero where it is far off.
+
+    On either side of where the line is nearest to the axis, from where it crosses the tube's circle, seen from above, or its
+    plane.
+    """
     way = vec3.sub(c, a)
     square = vec3.dot(way, way) + 1e-300
-    near, reach = -vec3.dot(a, way) / square, (sizes[0] + sizes[1]) / sqrt(square)
-    low, high = max(near - reach, 0.0), min(near + reach, 1.0)
-    best, where, step = 1e300, 0.0, (high - low) / SAMPLES
-    for k in range(SAMPLES + 1):
-        t = low + k * step
-        value = gradient(kind, sizes, vec3.add_scaled(a, t, way))[0]
-        if value < best:
-            best, where = value, t
-    for _ in range(STEPS):
-        x = vec3.add_scaled(a, where, way)
-        curved = bending(kind, sizes, x, way, way)
-        if curved > 0.0:
-            move = vec3.dot(gradient(kind, sizes, x)[1], way) / curved
-            where = min(max(where - min(max(move, -step), step), 0.0), 1.0)
-            if abs(move) < NEAR * step:
-                break
-    x = vec3.add_scaled(a, where, way)
-    return x, gradient(kind, sizes, x)[0]
+    outside = sizes[0] + sizes[1]
+    near = -vec3.dot(a, way) / square
+    off = vec3.add_scaled(a, near, way)
+    room = (outside * outside - vec3.dot(off, off)) / square
+    reach = sqrt(max(room, 0.0))
+    up = way[2] if abs(way[2]) > 1e-300 else 1e-300
+    level, slab = -a[2] / up, abs(sizes[0] / up)
+    low, high = max(near - reach, level - slab, 0.0), min(near + reach, level + slab, 1.0)
+    x, value = a, 1.0
+    if room > 0.0 and high > low:
+        across = way[0] * way[0] + way[1] * way[1] + 1e-300
+        middle = -(a[0] * way[0] + a[1] * way[1]) / across
+        beside = (a[0] * way[1] - a[1] * way[0]) ** 2 / across
+        half = sqrt(max(sizes[1] * sizes[1] - beside, 0.0) / across)
+        parting = min(max(middle, low), high)
+        for side in range(2):
+            start, end = (low, parting) if side == 0 else (parting, high)
+            if end > start:
+                t = min(max(middle - half if side == 0 else middle + half, start), end)
+                other = min(max(level, start), end)
+                if _into(kind, sizes, a, other, way) < _into(kind, sizes, a, t, way):
+                    t = other
+                for _ in range(STEPS):
+                    p = vec3.add_scaled(a, t, way)
+                    curved = bending(kind, sizes, p, way, way)
+                    slope = vec3.dot(gradient(kind, sizes, p)[1], way)
+                    move = slope / max(curved, 0.1 * square)
+                    t = min(max(t - move, start), end)
+                    if abs(move) < NEAR * (high - low):
+                        break
+                found = _into(kind, sizes, a, t, way)
+                if found < value or side == 0:
+                    x, value = vec3.add_scaled(a, t, way), found
+    return x, value
+
+
+@generic
+def _into(kind: int, sizes: Any, a: Any, t: Any, way: Any) -> Any:
+    return gradient(kind, sizes, vec3.add_scaled(a, t, way))[0]

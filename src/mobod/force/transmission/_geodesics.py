@@ -37,7 +37,6 @@ from ._taut import (
     ENDS,
     FRAME,
     HINTED,
-    JACOBI,
     KIND,
     OF_ALL,
     OF_ROWS,
@@ -53,7 +52,8 @@ from ._taut import (
     evaluate,
     evaluate_f,
     get,
-    moved,
+    move,
+    move_ends,
     put,
     put_three,
     solve,
@@ -222,31 +222,14 @@ def _differentiate(model: Any, f: int, own: Any, matrix: Any, count: int, a: Any
         back_substitute(rows, matrix, begin, end)
         for s in range(begin, end):
             if touched(rows, s):
-                _change(rows, s, turn == order - 1)
+                if turn == order - 1:
+                    move_ends(rows, s)
+                    shift, _, _, sigma = three_and_one(rows, s)
+                    put(rows, s, L, get(rows, s, L) + sigma - shift)
+                else:
+                    move(rows, s)
 
 
 @generic
 def _kind(rows: Any, s: int) -> int:
     return int(bare(get(rows, s, KIND)))
-
-
-@generic
-def _change(rows: Any, s: int, at_last: bool) -> None:
-    shift, beta, theta, sigma = three_and_one(rows, s)
-    if at_last:
-        y = get(rows, s, JACOBI) * beta + get(rows, s, JACOBI + 2) * theta
-        for last in range(2):
-            at = ENDS + 12 * last
-            along, aside = (shift, beta) if last == 0 else (sigma, y)
-            x = vec3.add_scaled(three(rows, s, at), along, three(rows, s, at + 3))
-            put_three(rows, s, at, vec3.add_scaled(x, aside, three(rows, s, at + 9)))
-        put(rows, s, L, get(rows, s, L) + sigma - shift)
-    else:
-        kind = _kind(rows, s)
-        x, t, length = moved(
-            *(kind, form_of(kind, three(rows, s, SIZES)), three(rows, s, X0), three(rows, s, T0), get(rows, s, L)),
-            *(shift, beta, theta, sigma),
-        )
-        put_three(rows, s, X0, x)
-        put_three(rows, s, T0, t)
-        put(rows, s, L, length)

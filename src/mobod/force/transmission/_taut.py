@@ -26,7 +26,7 @@ from ...algebra.scalar import bare, load, load_lane, store, store_lane
 from ...compiling import generic
 from ._first_guess import guess
 from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
-from ._lines import norm
+from ._lines import at, norm
 from ._segments import CAPSULE, TORUS
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, where it is touched one more than how
@@ -39,9 +39,14 @@ OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI,
 )
 #: Of the matrix: four rows a surface, each with what the surface before adds, itself, the one behind.
 BEFORE, ITSELF, BEHIND, COLUMNS = 0, 4, 8, 12
-#: How often surfaces are chosen; steps of Newton's method; its end, and when there was none; a longest step, in radians; how
-#: often it is made convex; which part of its curvature a line along a convex surface turns by at least.
-CHOICES, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 60, 1e-13, 1e-9, 1e-6, 0.6, 10, 0.2
+#: Where the ends of the line that a guess was for are kept meanwhile: of the first end's frame.
+GUESSED = ENDS + 3
+#: How often surfaces are chosen, and guessed at first; steps of Newton's method; its end, and when there was none; a longest
+#: step, in radians; how often it is made convex; which part of its curvature a line along a convex surface turns by at least.
+CHOICES, SWEEPS, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 3, 60, 1e-13, 1e-9, 1e-6, 0.6, 10, 0.2
+#: From which F on the inverse is kept for a step more; a surface lifts off, and how many times F its turn is below zero then;
+#: steps after which hints lead nowhere, if F is not near; which part of the greatest curvature there might be along a line.
+NEAR, SURE, CLEAR, ASTRAY, LESS_FLAT = 1e-3, 1e-2, 3.0, 20, 0.3
 
 
 @generic
@@ -109,7 +114,7 @@ def solve(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any
         found = _touch(own, count, a, c, choice == 0)
         if not (found or lifted):
             break
-        worst = _newton(own, matrix, count, a, c, exact)
+        worst = _newton(own, matrix, count, a, c, exact, True)
         lifted = False
         if worst > UNSOLVED:  # no way past the hints: the short one, where there is one
             for i in range(count):
@@ -129,7 +134,7 @@ def solve(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any
                 put(own, i, HINTED, 0.0)
                 lifted = True
     if lifted:  # the line over those that are left
-        worst = _newton(own, matrix, count, a, c, exact)
+        worst = _newton(own, matrix, count, a, c, exact, False)
     return worst
 
 
@@ -140,7 +145,7 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
     One that has lifted off twice, where the guess is not good enough to know better, is left alone.
     """
     changed = False
-    for sweep in range(3 if begin and count > 1 else 1):
+    for sweep in range(SWEEPS if begin and count > 1 else 1):
         for i in range(count):
             lifts = 0.0 if begin else -get(own, i, TOUCHED)
             if lifts < 0.0 or lifts > 1.5:
@@ -155,6 +160,11 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
                 for k in range(count - 1, i, -1):  # where those behind will be, as far as is known
                     if get(own, k, HINTED) > 0.5:
                         q = vec3.add(three(own, k, FRAME + 9), turned(own, k, three(own, k, HINT)))
+            if begin:
+                if sweep > 0 and _are(own, i, p, q):
+                    continue
+                put_three(own, i, GUESSED, p)
+                put_three(own, i, GUESSED + 3, q)
             sizes, hint = three(own, i, SIZES), three(own, i, HINT)
             kind, hinted = int(get(own, i, KIND)), get(own, i, HINTED) > 0.5
             here, x, t, length, end = guess(kind, sizes, into(own, i, p), into(own, i, q), hint, hinted)
@@ -171,30 +181,83 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
 
 
 @generic
-def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any:
-    """Solve F = 0 for the surfaces that are touched; the greatest number of F. Where *exact*, leave the inverse at the end."""
+def _are(own: Any, i: int, p: Any, q: Any) -> bool:
+    """True if the last guess at surface i was from p to q."""
+    same = True
+    for k in range(3):
+        same = same and get(own, i, GUESSED + k) == at(p, k) and get(own, i, GUESSED + 3 + k) == at(q, k)
+    return same
+
+
+@generic
+def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool, lifts: bool) -> Any:
+    """Solve F = 0 for the surfaces that are touched; the greatest number of F. Where *exact*, leave the inverse at the end.
+
+    Where it *lifts*, it ends as soon as the length over a surface is sure to be below zero, and gives zero.
+    A last step is not evaluated again: Newton's method leaves q^2 F of F, and with the inverse of the step before 2 q F, where
+    that step has left q of it.
+    """
     worst, last, longest, least = 1e300, 1e300, LONGEST, 1e300
-    for _ in range(STEPS):
-        for i in range(count):
-            if touched(own, i):
-                evaluate(own, i, max(TOLERANCE, min(1e-2 * last * last, 1e-5)))
-        worst, merit = 0.0, 0.0
-        for i in range(count):
-            if touched(own, i):
-                one, other = assemble(own, matrix, i, count, a, c)
-                worst, merit = max(worst, one), merit + other
-        found = worst < SMALL or (worst < STILL and worst > 0.5 * last)
-        if found and not exact:
+    hinted = False
+    for i in range(count):
+        hinted = hinted or (touched(own, i) and get(own, i, HINTED) > 0.5)
+    for turn in range(STEPS):
+        if hinted and turn >= ASTRAY and worst > NEAR:
             break
-        longest = 0.4 * longest if worst > last and merit > least else min(2.0 * longest, LONGEST)
-        last, least = worst, merit
+        tolerance = max(TOLERANCE, min(1e-2 * last * last, 1e-5))
         for i in range(count):
             if touched(own, i):
-                _eliminate(own, matrix, i, neighbour(own, i, 0, count, -1))
-        if found:
+                evaluate(own, i, tolerance)
+        left = 1e300
+        if last < NEAR:
+            worst = 0.0
+            for i in range(count):
+                if touched(own, i):
+                    worst = max(worst, evaluate_f(own, i, 0, count, a, c))
+            left = 2.0 * worst * worst / last
+        if left > SMALL:
+            worst, merit = _linearize(own, matrix, count, a, c)
+            left = worst * (worst / last) ** 2
+            longest = 0.4 * longest if worst > last and merit > least else min(2.0 * longest, LONGEST)
+            least = merit
+        ends = (left < SMALL and tolerance <= TOLERANCE) or worst < SMALL or (0.5 * last < worst < STILL and last < STILL)
+        last = worst
+        if ends and worst < SMALL:
             break
         _step(own, matrix, count, longest)
+        if ends:
+            worst = min(worst, left)
+            break
+        if lifts and worst < SURE and _is_below(own, count, worst):
+            return 0.0
+    if exact:
+        for i in range(count):
+            if touched(own, i):
+                evaluate(own, i)
+        worst, _ = _linearize(own, matrix, count, a, c)
     return worst
+
+
+@generic
+def _is_below(own: Any, count: int, worst: float) -> bool:
+    """True if the length over a surface is below zero, however the rest of F turns out."""
+    found = False
+    for i in range(count):
+        along = max(abs(get(own, i, CURVED)), abs(get(own, i, CURVED + 3)))
+        found = found or (touched(own, i) and get(own, i, L) * along < -CLEAR * worst)
+    return found
+
+
+@generic
+def _linearize(own: Any, matrix: Any, count: int, a: Any, c: Any) -> Any:
+    """F of all surfaces, and the inverse of the matrix, by blocks; the greatest number of F, and the merit."""
+    worst, merit = 0.0, 0.0
+    for i in range(count):
+        if touched(own, i):
+            one, other = assemble(own, matrix, i, count, a, c)
+            worst, merit = max(worst, one), merit + other
+            _eliminate(own, matrix, i, neighbour(own, i, 0, count, -1))
+    return worst, merit
 
 
 @generic
@@ -246,14 +309,19 @@ def line(x: Any, p: Any, q: Any, last: int) -> Any:
 
 
 @generic
-def evaluate_f(own: Any, i: int, first: int, end: int, a: Any, c: Any) -> None:
-    """F of a surface."""
+def evaluate_f(own: Any, i: int, first: int, end: int, a: Any, c: Any) -> Any:
+    """F of a surface; the greatest number of it, at least 1 where a line goes back."""
     _, _, p, q = around(own, i, first, end, a, c)
+    worst = 0.0
     for last in range(2):
         at = ENDS + 12 * last
         _, e = line(three(own, i, at), p, q, last)
-        put(own, i, RESIDUAL + 2 * last, vec3.dot(e, three(own, i, at + 6)))
-        put(own, i, RESIDUAL + 2 * last + 1, vec3.dot(e, three(own, i, at + 9)))
+        on_n, on_b = vec3.dot(e, three(own, i, at + 6)), vec3.dot(e, three(own, i, at + 9))
+        put(own, i, RESIDUAL + 2 * last, on_n)
+        put(own, i, RESIDUAL + 2 * last + 1, on_b)
+        forward = bare(vec3.dot(e, three(own, i, at + 3))) > 0.0
+        worst = max(worst, abs(bare(on_n)), abs(bare(on_b)), 0.0 if forward else 1.0)
+    return worst
 
 
 @generic
@@ -451,24 +519,46 @@ def _step(own: Any, matrix: Any, count: int, longest: float) -> None:
     part = 1.0
     for i in range(count):
         if touched(own, i):
-            curved = 0.0
-            for k in range(2):
-                along, _, across = three(own, i, CURVED + 3 * k)
-                curved = max(curved, abs(along), abs(across))
             s, beta, theta, sigma = three_and_one(own, i)
-            turn = max(max(abs(s), abs(beta), abs(sigma)) * curved, abs(theta))
+            turn = abs(theta)
+            for k in range(2):  # by which the normal turns, or might where the surface is less flat
+                along, mixed, across = three(own, i, CURVED + 3 * k)
+                slid, aside = abs(s if k == 0 else sigma), abs(beta)
+                curved = max(abs(along), abs(across))
+                turn = max(turn, slid * max(abs(along), abs(mixed), LESS_FLAT * curved), aside * curved)
             part = min(part, longest / (turn + 1e-300))
     for i in range(count):
         if touched(own, i):
-            s, beta, theta, sigma = three_and_one(own, i)
-            kind = int(bare(get(own, i, KIND)))
-            x, t, length = moved(
-                *(kind, form_of(kind, three(own, i, SIZES)), three(own, i, X0), three(own, i, T0), get(own, i, L)),
-                *(part * s, part * beta, part * theta, part * sigma),
-            )
-            put_three(own, i, X0, x)
-            put_three(own, i, T0, t)
-            put(own, i, L, length)
+            for k in range(4):
+                put(own, i, RESIDUAL + k, part * get(own, i, RESIDUAL + k))
+            move_ends(own, i)
+            move(own, i)
+
+
+@generic
+def move(own: Any, i: int) -> None:
+    """Change a geodesic."""
+    s, beta, theta, sigma = three_and_one(own, i)
+    kind = int(bare(get(own, i, KIND)))
+    x, t, length = moved(
+        *(kind, form_of(kind, three(own, i, SIZES)), three(own, i, X0), three(own, i, T0), get(own, i, L)),
+        *(s, beta, theta, sigma),
+    )
+    put_three(own, i, X0, x)
+    put_three(own, i, T0, t)
+    put(own, i, L, length)
+
+
+@generic
+def move_ends(own: Any, i: int) -> None:
+    """Move a geodesic's first and last points by its change, as far as they are linear in it."""
+    s, beta, theta, sigma = three_and_one(own, i)
+    y = get(own, i, JACOBI) * beta + get(own, i, JACOBI + 2) * theta
+    for last in range(2):
+        at = ENDS + 12 * last
+        along, aside = (s, beta) if last == 0 else (sigma, y)
+        x = vec3.add_scaled(three(own, i, at), along, three(own, i, at + 3))
+        put_three(own, i, at, vec3.add_scaled(x, aside, three(own, i, at + 9)))
 
 
 @generic
