@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..compiling import Callback, raise_kept
@@ -86,7 +87,8 @@ class Watch:
         self.watched: list[Watched] = []
         #: The table of witnesses, their integers behind it, and what has been seen, their numbers behind it: the pools of
         #: `stepping.witnesses`, which kernels look at where `_is_packed` is true; and as lists, of which they were made.
-        self._integers, self._numbers = np.zeros(0, np.int64), np.zeros((0, 1))
+        self._integers: npt.NDArray[np.int64]
+        self._numbers: Array
         self._all_packed = False
         self._packed: tuple[list[int], list[float], list[float]] | None = None
         #: What they were packed of, where they stay as they are as long as that does.

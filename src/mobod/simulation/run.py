@@ -340,7 +340,8 @@ class Run:
 
     def _chunk(self, times: Array) -> None:
         """Step until all of *times* are reported, a tenth of a second or so at a time, so that Ctrl-C is heard."""
-        integrator, limit = self.integrator, 16
+        is_seen = self.show is not None or self.watch is not None or self.keeper is not None
+        integrator, limit = self.integrator, 16 if is_seen else 64
         integrator.aim_at(float(self.times[-1]))
         integrator.set_out_for(float(self.times[-1]))
         results, energies = self._results[: len(times)], self._energies[: len(times)]

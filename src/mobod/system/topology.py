@@ -31,9 +31,10 @@ from .events import HasEvents
 _SPELT: weakref.WeakSet[type] = weakref.WeakSet()
 
 
-def _has_hook(subsystem: Subsystem, hook: str) -> bool:
-    """True if a subsystem's class has a hook of its own."""
-    return getattr(type(subsystem), hook) is not getattr(Subsystem, hook)
+@functools.lru_cache(maxsize=512)
+def _own_hooks(kind: Any) -> frozenset[str]:
+    """The hooks of stages that a subsystem's class has of its own."""
+    return frozenset(hook for hook in HOOKS.values() if getattr(kind, hook) is not getattr(Subsystem, hook))
 
 
 class HasTopology(HasEvents):
@@ -107,7 +108,8 @@ class HasTopology(HasEvents):
         self.paths_that_may_jump = [one for one in along if isinstance(one[1], Transmission) and one[1].may_jump]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
         self._hooked = {
-            int(stage): [i for i, one in enumerate(self.subsystems) if _has_hook(one, hook)] for stage, hook in HOOKS.items()
+            int(stage): [i for i, one in enumerate(self.subsystems) if hook in _own_hooks(type(one))]
+            for stage, hook in HOOKS.items()
         }
         self._interpreted_constraints = [one for one in matter.constraints if one.interpreter is not None]
         hooks = any(self._hooked.values())
@@ -295,7 +297,7 @@ class HasTopology(HasEvents):
             *self.custom_motions,
         ]
         found += [force for force in self.all_forces() if not getattr(force, "is_compiled", True)]
-        own = [one for one in self.subsystems if any(_has_hook(one, hook) for hook in HOOKS.values())]  # not for its measures
+        own = [one for one in self.subsystems if _own_hooks(type(one))]  # not for its measures
         return [*found, *own]
 
     def parts_apart(self, state: State) -> Parts | None:

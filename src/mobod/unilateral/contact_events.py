@@ -210,8 +210,8 @@ class ContactEvents(EventHandler):
         asked = instance, state.time, state.y_values.tobytes(), forces, *frictions
         known = self._known.get(asked)
         if known is None:
-            while len(self._known) >= LANES:
-                self._known.pop(next(iter(self._known), None), None)
+            for oldest in list(self._known)[: 1 - LANES]:
+                self._known.pop(oldest, None)
             known = self._known[asked] = self._find_whether_held(state, closed)
         return known
 
