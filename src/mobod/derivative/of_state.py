@@ -9,24 +9,9 @@ from ..compiling import generic
 from ..state.fields import Record
 from ..state.validity import EVERYTHING
 from ..tree import inverse_mass_matrix
-from . import contacts, couplings, lines, sweep, thermostats
-from .columns import find_bends
+from . import couplings, sweep
 from .entry import both_in, kernel_of, put_accelerations
-from .local import add_errors
-from .residual import (
-    ACTED,
-    ASKED,
-    BETWEEN,
-    CONTACTS,
-    TABLES,
-    add_parts,
-    add_stiffness,
-    clear,
-    clear_blocks,
-    find_carried,
-    find_displacements,
-    gravity,
-)
+from .residual import ACTED, ASKED, BETWEEN, TABLES, add_stiffness, add_terms, find_what_is_swept, gravity
 from .solve import add_column, add_given, contradict, project, put_both_products, put_given
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
@@ -64,38 +49,22 @@ def _find(
     slopes, bent, carrier, body_of, row_of = of_tree
     bodies, flat, wide, D = work
     N, bends, unit, F, numbers, C, flat_stiffness, stiffness = more
-    dual, addresses = duals
     n, g = model.nu, gravity(model, plan)
-    find_displacements(model, plan, addresses[1] != 0, unit, unit[n:], N)
-    if addresses[1] != 0:
-        find_bends(model, 0, (dual, addresses[1]), bent, N, of_one[1][1], bends)
-    find_carried(model, plan, g, F, unit)
     carried, eights, S, W, L, wide_D, driven, M, total, totals = of_many
-    thermostat, faster, of_bodies = plan[ASKED][6], u_dot, A
-    if thermostat >= 0:
-        faster, of_bodies = total, totals
-        thermostats.put_motion(model, thermostat, u_dot, A, total, totals)
+    no_own = unit[:0, 0], T[:0], 0
+    faster, of_bodies = find_what_is_swept(
+        model, 1, no_own, duals, plan, g, bent, u_dot, A, total, totals, unit, N, of_one[1][1], bends, F
+    )
     sweep.sweep_state(
         model, of_bodies, faster, g, bends, bent, slopes, plan[ACTED][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
     if M.shape[0] > 0:
-        sweep.put_mass(model, thermostat >= 0, driven, body_of, flat, flat, sweep.FIRST_COLUMN, 3, M)
+        sweep.put_mass(model, plan[ASKED][6] >= 0, driven, body_of, flat, flat, sweep.FIRST_COLUMN, 3, M)
     store3(bodies, 0, FORCE, g)
     _load_columns(model, plan[ACTED][1], flat, numbers, eights)
-    clear_blocks(plan, 0.0, C)
-    clear(T, 0.0)
-    if thermostat >= 0:
-        thermostats.differentiate(model, thermostat, M, numbers, D, T, total)
     start = 8 * wide.shape[0]
     trees = carrier, body_of, (row_of, start, 2 * start)
-    if plan[BETWEEN][3].shape[0] > 0:
-        lines.measure(model, plan[BETWEEN][3], bodies, L)
-    if plan[ASKED][7] != 0:
-        no_own = unit[:0, 0], T[:0], 0
-        add_parts(model, 1, no_own, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, L, F, C, D, T, E, K)
-        add_errors(model, plan[TABLES][:4], trees[2], bodies, numbers, C, E)
-    if plan[CONTACTS].shape[0] > 0:
-        contacts.add(model, plan[CONTACTS], bodies, numbers, plan[TABLES][3], C, D)
+    add_terms(model, 1, no_own, duals, plan, u_dot, A, end, trees, N, bodies, numbers, of_one, L, M, total, F, C, D, T, E, K)
     if plan[BETWEEN][1].shape[0] > 0:
         couplings.add_to_one(model, C, plan[BETWEEN], plan[TABLES][3], bodies, numbers, carried, S, (L, W), F, wide_D, T)
     add_stiffness(model, plan, F, bodies, numbers, C, flat_stiffness, stiffness, 3, D)
@@ -220,8 +189,6 @@ def _find_all(
     rigid, parts, of_one = _scratch_of(whole)
     T, K = matrix(item(whole, OF_ONE + 9)), matrix(item(whole, SOLVING + 1))
     E, constrained = matrix(item(whole, SOLVING + 4)), plan[ASKED][5] != 0
-    clear(E, 0.0)
-    clear(K, 0.0)
     scratch = _tree_of(whole), rigid, parts, of_one, _many_of(whole)
     udot, A = matrix(item(whole, MANY + 5)), matrix(item(whole, MANY + 6))
     put_accelerations(model, inverse, u_dot, udot, A)

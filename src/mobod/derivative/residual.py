@@ -10,7 +10,7 @@ from ..algebra.scalar import absolute, load, store, zero
 from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
-from . import along, columns, contacts, lines, local, stiffness, sweep
+from . import along, columns, contacts, lines, local, stiffness, sweep, thermostats
 from .columns import PULLED, REST, find_wrenches
 
 #: What kernels take of a plan, see `plan.Plan.for_kernels`.
@@ -28,7 +28,7 @@ def gravity(model: Record, plan: Any) -> Any:
 
 
 @generic
-def find_displacements(model: Record, plan: Any, bends: bool, unit: Any, q_dot: Any, N: Any) -> None:
+def _find_displacements(model: Record, plan: Any, bends: bool, unit: Any, q_dot: Any, N: Any) -> None:
     """N of mobilizers that are named; of all for paths, for columns, and where hinge columns bend."""
     nodes = plan[TABLES][0]
     if bends or plan[ASKED][0] >= 0 or plan[ASKED][1] >= 0 or plan[TABLES][4].shape[0] > 0:
@@ -40,14 +40,33 @@ def find_displacements(model: Record, plan: Any, bends: bool, unit: Any, q_dot: 
                 columns.find_displacements(model, nodes[node, local.WHOSE], unit, q_dot, N)
 
 
+# fmt: off
 @generic
-def find_carried(model: Record, plan: Any, g: Any, F: Any, f: Any) -> None:
-    """Wrenches that the rigid sweep carries along with bodies, see `columns.find_wrenches`."""
-    find_wrenches(model, plan[ACTED][0], g, plan[ASKED][5] != 0, F, f)
+def find_what_is_swept(
+    model: Record, lanes: int, owns: Any, duals: Any, plan: Any, g: Any, bent: Any, u_dot: Any, A: Any, total: Any, totals: Any,
+    unit: Any, N: Any, seeds: Any, bends: Any, F: Any,
+) -> Any:
+    # fmt: on
+    """N, bends, and wrenches F that the rigid sweep carries along, which it takes beside a state; the udot and A that it is at.
+
+    The latter are *total* and *totals* beside a thermostat. *unit* and *seeds* are scratch; the others as of `add_terms`.
+    """
+    dual, addresses = duals
+    own, own_of_each, first = owns
+    _find_displacements(model, plan, addresses[1] != 0, unit, unit[model.nu :], N)
+    for lane in range(lanes if addresses[1] != 0 else 0):
+        for i in range(own.shape[0]):
+            own[i] = own_of_each[first + lane, i]
+        columns.find_bends(model, lane, (dual, addresses[1]), bent, N, seeds, bends)
+    find_wrenches(model, plan[ACTED][0], g, plan[ASKED][5] != 0, F, unit)
+    if plan[ASKED][6] >= 0:
+        thermostats.put_motion(model, plan[ASKED][6], u_dot, A, total, totals)
+        u_dot, A = total, totals
+    return u_dot, A
 
 
 @generic
-def clear_blocks(plan: Any, o: Any, C: Any) -> None:
+def _clear_blocks(plan: Any, o: Any, C: Any) -> None:
     """No stiffness of bodies that something acts on; others' blocks are not read, and D only if something is damped."""
     acted = plan[ACTED][2]
     for at in range(acted.shape[0]):
@@ -68,6 +87,38 @@ def clear(rows: Any, o: Any) -> None:
     for i in range(rows.shape[0]):
         for j in range(rows.shape[1]):
             store(rows, i, j, o)
+
+
+# fmt: off
+@generic
+def add_terms(
+    model: Record, lanes: int, owns: Any, duals: Any, plan: Any, u_dot: Any, A: Any, end: int, of_tree: Any, N: Any, bodies:
+    Any, numbers: Any, scratch: Any, L: Any, M: Any, total: Any, F: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
+) -> None:
+    # fmt: on
+    """All that is beside the rigid sweep but `couplings` and `add_stiffness`: to *D*, and anew into *T*, *E* and *K*.
+
+    Parameters
+    ----------
+    M, total
+        The mass matrix and scratch, for a thermostat.
+    lanes, owns, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, L, F, C, D, T, E, K
+        As of `add_parts`.
+    """
+    o, way = zero(load(model.time, 0, 0)), plan[TABLES][3]
+    _clear_blocks(plan, o, C)
+    clear(T, o)
+    clear(E, o)
+    clear(K, o)
+    if plan[ASKED][6] >= 0:
+        thermostats.differentiate(model, plan[ASKED][6], M, numbers, D, T, total)
+    if plan[BETWEEN][3].shape[0] > 0:
+        lines.measure(model, plan[BETWEEN][3], bodies, L)
+    if plan[ASKED][7] != 0:
+        add_parts(model, lanes, owns, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, L, F, C, D, T, E, K)
+        local.add_errors(model, plan[TABLES][:4], of_tree[2], bodies, numbers, C, E)
+    if plan[CONTACTS].shape[0] > 0:
+        contacts.add(model, plan[CONTACTS], bodies, numbers, way, C, D)
 
 
 # fmt: off

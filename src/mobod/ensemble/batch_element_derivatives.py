@@ -13,24 +13,19 @@ from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import any_not_finite, load, scatter, store, store_lane, zero
 from ..compiling import compiled, generic
-from ..derivative import contacts, couplings, lines, regressor, sweep, thermostats
+from ..derivative import couplings, regressor, sweep
 from ..derivative.by_numbers import differentiate
-from ..derivative.columns import find_bends
 from ..derivative.entry import put_accelerations
-from ..derivative.local import add_errors
 from ..derivative.residual import (
     ACTED,
     ASKED,
     BETWEEN,
-    CONTACTS,
     TABLES,
-    add_parts,
     add_stiffness,
+    add_terms,
     clear,
     clear_beyond,
-    clear_blocks,
-    find_carried,
-    find_displacements,
+    find_what_is_swept,
     gravity,
 )
 from ..derivative.solve import add_given, contradict, project, put_both_products, put_given, put_products
@@ -60,40 +55,21 @@ def _find(
     """
     slopes, bent, carrier, body_of, row_of = of_tree
     (block, addresses), scratch = of_one
-    duals = attach(block), addresses
-    n, g, o = model.nu, gravity(model, plan), zero(load(model.time, 0, 0))
-    find_displacements(model, plan, bends.shape[0] > 0, unit, unit[n:], N)
-    find_carried(model, plan, g, F, unit)
-    for lane in range(8 if bends.shape[0] > 0 else 0):
-        for i in range(own.shape[0]):
-            own[i] = own_of_each[first + lane, i]
-        find_bends(model, lane, (duals[0], addresses[1]), bent, N, scratch[1][1], bends)
-    thermostat, faster, of_bodies = plan[ASKED][6], u_dot, A
-    if thermostat >= 0:
-        faster, of_bodies = total, totals
-        thermostats.put_motion(model, thermostat, u_dot, A, total, totals)
-    clear_beyond(beyond, o, D)
+    duals, owns = (attach(block), addresses), (own, own_of_each, first)
+    n, g = model.nu, gravity(model, plan)
+    faster, of_bodies = find_what_is_swept(
+        model, 8, owns, duals, plan, g, bent, u_dot, A, total, totals, unit, N, scratch[1][1], bends, F
+    )
+    clear_beyond(beyond, zero(load(model.time, 0, 0)), D)
     sweep.sweep(
         model, of_bodies, faster, g, bends, bent, slopes, plan[ACTED][0], carrier, F, bodies, speeds, columns, D[:n], D[n:]
     )
     store3(bodies, 0, FORCE, g)
     if M.shape[0] > 0:
-        sweep.put_mass(model, thermostat >= 0 or T.shape[1] == 0, driven, body_of, speeds, columns, 0, 0, M)
-    clear_blocks(plan, o, C)
-    clear(T, o)
-    if thermostat >= 0:
-        thermostats.differentiate(model, thermostat, M, speeds, D, T, total)
-    clear(E, o)
-    clear(K, o)
-    trees = carrier, body_of, (row_of, n, 2 * n)
-    if plan[BETWEEN][3].shape[0] > 0:
-        lines.measure(model, plan[BETWEEN][3], bodies, of_pairs[0])
-    if plan[ASKED][7] != 0:
-        owns = own, own_of_each, first
-        add_parts(model, 8, owns, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, of_pairs[0], F, C, D, T, E, K)
-        add_errors(model, plan[TABLES][:4], trees[2], bodies, speeds, C, E)
-    if plan[CONTACTS].shape[0] > 0:
-        contacts.add(model, plan[CONTACTS], bodies, speeds, plan[TABLES][3], C, D)
+        every = plan[ASKED][6] >= 0 or T.shape[1] == 0
+        sweep.put_mass(model, every, driven, body_of, speeds, columns, 0, 0, M)
+    trees, L = (carrier, body_of, (row_of, n, 2 * n)), of_pairs[0]
+    add_terms(model, 8, owns, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, L, M, total, F, C, D, T, E, K)
     if plan[BETWEEN][1].shape[0] > 0:
         couplings.add(model, C, plan[BETWEEN], plan[TABLES][3], bodies, speeds, carried[1], of_pairs, F, D, T)
     add_stiffness(model, plan, F, bodies, speeds, C, stiffness, stiffness, 0, D)

@@ -113,7 +113,7 @@ def _words(setting: settings.Setting, state: State, n: int) -> list[str]:
     """The units of a setting's n numbers, in words: of a coordinate's by what the coordinate is."""
     words, which = setting.unit, getattr(setting.element, "get_which_q", getattr(setting.element, "get_which_u", None))
     if which is not None:
-        mobod: Any = setting.element.get_mobilized_body()  # type: ignore[attr-defined]
+        mobod: Any = setting.element.get_mobilized_body()
         at = mobod.realized(state, Stage.POSITION)
         turning = is_angle(mobod, at, which()) if hasattr(setting.element, "get_which_q") else turns(mobod, at, which())
         for general, (of_angle, of_length) in _GENERAL.items():
