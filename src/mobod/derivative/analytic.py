@@ -88,7 +88,7 @@ def _made(system: Any, tree: Tree, field: Any) -> Sweep:
     """The bare sweep where that is enough."""
     parts, bare = Parts(system, tree, field), None
     if parts.are_bare or tree.nu == 0:
-        bare = Sweep(system, tree, parts.slopes)
+        bare = Sweep(system, tree, parts)
     return bare if bare is not None and not bare.bent.any() else _whole(system, tree, field, parts)
 
 
@@ -159,7 +159,8 @@ class Parts:
 class Sweep:
     """The kernel with its scratch, for the states of one tree, no hinge column of which depends on q."""
 
-    def __init__(self, system: Any, tree: Tree, slopes: npt.NDArray[np.int64]) -> None:
+    def __init__(self, system: Any, tree: Tree, parts: Parts) -> None:
+        slopes = parts.slopes
         bodies = system.get_matter_subsystem().body_list
         turned = tree.fields["reversed"]
         bent = [
@@ -180,6 +181,8 @@ class Sweep:
         #: For derivatives of many states, see `forward_dynamics_derivatives`.
         self.runs = runs_of(tree)
         self.own_blocks, self.scratch = own_blocks_of(tree, slopes, self.runs), scratch_of(tree, self.runs)
+        #: What products of one state do not pass over, see `pattern`.
+        self._groups_of_one = parts.plan.pattern.of_eights()
         #: Of each mobility its body.
         self.body_of = np.repeat(np.arange(tree.nb), tree.num_u)
         self._tree, self._nu = tree, tree.nu
@@ -191,7 +194,9 @@ class Sweep:
         """All that the kernel takes beside a state: scratch, and what is the tree's."""
         tree, nu, no_bends = self._tree, self._nu, np.zeros((1, kernels.NUMBERS_OF_BENDS))
         accelerations = np.zeros((nu, 1)), np.zeros((tree.nb, 6))
-        return *kernels.make_work(tree.nb, nu), *_scratch_of_inverse(tree), *accelerations, no_bends, self.bent, self.slopes
+        of_products = *self._groups_of_one, np.zeros(nu, np.int64), *_both(2 * nu, nu)
+        scratch = *kernels.make_work(tree.nb, nu), *_scratch_of_inverse(tree), *accelerations
+        return *scratch, no_bends, self.bent, self.slopes, *of_products
 
     def _call(self, state: State, routine: Any, valid: int, q: Any, u: Any, forces: Any, u_dot: Any) -> Any:
         """The kernel's result, or its status.
@@ -255,7 +260,7 @@ class Whole(Sweep):
     """The same with elements, constraints and motions: their derivatives by a record of Duals."""
 
     def __init__(self, system: Any, tree: Tree, parts: Parts, of_inverse: Parts) -> None:
-        super().__init__(system, tree, parts.slopes)
+        super().__init__(system, tree, parts)
         self.parts, self._in_python = parts, np.flatnonzero(self.bent == 2).tolist()
         #: Whether a record of Duals of a state without own parameters has nothing to be told beside what kernels copy.
         self._is_plain = not self._in_python
@@ -270,8 +275,8 @@ class Whole(Sweep):
         self.of_parts = parts.slopes, self.bent, *carried
         plan, other = parts.plan, of_inverse.plan
         self._of_inverse, self._pool_of_inverse = other, list[Any]()
-        #: What products of many states, and of one, do not pass over, see `pattern`.
-        self.groups_of_lanes, self._groups_of_one = plan.pattern.of_lanes(), plan.pattern.of_eights()
+        #: What products of many states do not pass over, see `pattern`.
+        self.groups_of_lanes = plan.pattern.of_lanes()
         #: What ensembles give to kernels of forward and inverse dynamics.
         self.of_lanes: dict[bool, Any] = {}
         #: Which columns carry which bodies, of lanes.

@@ -10,6 +10,7 @@ from ..algebra.scalar import absolute, load, store, zero
 from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
+from ..tree.matrix_sweep import clear
 from . import along, columns, contacts, lines, local, stiffness, sweep, thermostats
 from .columns import PULLED, REST, find_wrenches
 
@@ -81,14 +82,6 @@ def clear_beyond(beyond: Any, o: Any, D: Any) -> None:
         store(D, beyond[k, 0], beyond[k, 1], o)
 
 
-@generic
-def clear(rows: Any, o: Any) -> None:
-    """Zeros in all numbers of scratch."""
-    for i in range(rows.shape[0]):
-        for j in range(rows.shape[1]):
-            store(rows, i, j, o)
-
-
 # fmt: off
 @generic
 def add_terms(
@@ -107,9 +100,9 @@ def add_terms(
     """
     o, way = zero(load(model.time, 0, 0)), plan[TABLES][3]
     _clear_blocks(plan, o, C)
-    clear(T, o)
-    clear(E, o)
-    clear(K, o)
+    clear(T)
+    clear(E)
+    clear(K)
     if plan[ASKED][6] >= 0:
         thermostats.differentiate(model, plan[ASKED][6], M, numbers, D, T, total)
     if plan[BETWEEN][3].shape[0] > 0:

@@ -16,7 +16,7 @@ from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
-from .residual import clear
+from ..tree.matrix_sweep import clear
 
 #: Errors of accelerations, by the largest number that they are the sum of, up to which equations do not contradict each other.
 LEAST_ERROR = 1e-10
@@ -167,13 +167,13 @@ def project(model: Record, row_of: Any, M_inv: Any, all_rows: Any, G: Any, P: An
     """M^-1 becomes M^, and *Q* is found; *row_of* says of each equation its row of *G*, or -1, and the others are scratch."""
     n, m = model.nu, W.shape[0]
     o = zero(load(model.time, 0, 0))
-    clear(all_rows, o)
+    clear(all_rows)
     constraint_operators.calc_g(model, all_rows)
     for r in range(model.num_rows):
         if row_of[r] >= 0:
             for i in range(n):
                 store(G, row_of[r], i, load(all_rows, r, i))
-    clear(W, o)
+    clear(W)
     constraint_operators.put_inverse_of_gram(model, row_of, W)
     for c in range(m):
         for i in range(n):

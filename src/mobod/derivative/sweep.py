@@ -36,6 +36,7 @@ from ..state.fields import Record
 from ..state.validity import EVERYTHING
 from ..tree import inverse_mass_matrix, matrix_sweep
 from .entry import both_in, kernel_of, put_accelerations
+from .solve import put_both_products
 
 #: Numbers a body: p from the base's origin; mass, first moment, inertia; T, L, P; F. From MASS on they are sums over subtrees.
 MASS, TURNING, MOMENTUM, FORCE, NUMBERS_A_BODY = 3, 13, 19, 25, 31
@@ -586,33 +587,6 @@ def put_mass(
                     _put_product(model, (w, v), i, other, columns, of_mass, shift, M)
 
 
-@generic
-def negative_products(M_inv: Any, Dq: Any, Du: Any, flat: Any, wide: Any, by_q: Any, by_u: Any) -> None:
-    """-M^-1 Dq and -M^-1 Du of one state, four rows of both at once, through scratch.
-
-    Register by register of columns: one of all rows stays in the cache for all of M^-1.
-    """
-    n = M_inv.shape[0]
-    for j in range(Dq.shape[1]):
-        end = min(8 * j + 8, n)
-        for i in range(0, n, 4):
-            i1, i2, i3 = min(i + 1, n - 1), min(i + 2, n - 1), min(i + 3, n - 1)
-            o = zero(load(Dq, 0, j))
-            q0, q1, q2, q3 = o, o, o, o
-            u0, u1, u2, u3 = o, o, o, o
-            for k in range(n):
-                x, y = load(Dq, k, j), load(Du, k, j)
-                m0, m1, m2, m3 = load(M_inv, i, k), load(M_inv, i1, k), load(M_inv, i2, k), load(M_inv, i3, k)
-                q0, q1, q2, q3 = q0 - m0 * x, q1 - m1 * x, q2 - m2 * x, q3 - m3 * x
-                u0, u1, u2, u3 = u0 - m0 * y, u1 - m1 * y, u2 - m2 * y, u3 - m3 * y
-            for r, x in enumerate((q0, q1, q2, q3, u0, u1, u2, u3)):
-                store(wide, 0, r, x)
-            for r in range(min(4, n - i)):
-                for k in range(8 * j, end):
-                    by_q[i + r, k] = flat[0, 8 * r + k - 8 * j]
-                    by_u[i + r, k] = flat[0, 8 * (4 + r) + k - 8 * j]
-
-
 def make_work(nb: int, nu: int) -> tuple[Any, ...]:
     """Scratch of kernels of one state: sums a body; what mobilities have, and two matrices, each by one column and by eight."""
     blocks = -(-nu // LANES)
@@ -629,7 +603,8 @@ def _find(
     # fmt: on
     """Derivatives where gravity and forces on single mobilities are all that acts: `sweep_state`'s, or -M^-1 times these.
 
-    *whole* has scratch, of `make_work` and `matrix_sweep.make_scratch`, udot and A; then bends, what is bent, and slopes.
+    *whole* has scratch, of `make_work` and `matrix_sweep.make_scratch`, udot and A; bends, what is bent, and slopes; and what
+    `solve.put_both_products` takes, with results.
     """
     # names for all, not tuples: a function that takes these reads the arrays' addresses anew each time
     bodies, (flat, wide), (D, wide_D) = matrix(item(whole, 0)), both_in(whole, 1), both_in(whole, 3)
@@ -638,14 +613,15 @@ def _find(
     nu, g = model.nu, gravity(model)
     put_accelerations(model, inverse, u_dot, udot, A)
     sweep_state(model, A, udot, g, bends, bent, slopes, bent[:0], bent, flat[:0], bodies, flat, wide, D[:nu], D[nu:])
-    for i in range(nu):
-        store(by_time, i, 0, 0.0)
-        for j in range(nu if inverse else 0):
-            by_q[i, j], by_u[i, j] = D[i, j], D[nu + i, j]
     if not inverse:
         inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, flat_inv, wide_inv, by_forces)
-        # through the first ingredients, which have served
-        negative_products(by_forces, wide_D[:nu], wide_D[nu:], flat, wide, by_q, by_u)
+        groups, rows, picked = table(item(whole, 12)), integers(item(whole, 13)), integers(item(whole, 14))
+        D, results = both_in(whole, 15)
+        put_both_products(by_forces, nu, by_forces, 0, wide_D, wide_D, groups, rows, picked, False, results)
+    for i in range(nu):
+        store(by_time, i, 0, 0.0)
+        for j in range(nu):
+            by_q[i, j], by_u[i, j] = D[i, j], D[nu + i, j]
 
 
 calc_derivatives = kernel_of(_find)

@@ -23,7 +23,6 @@ from ..derivative.residual import (
     TABLES,
     add_stiffness,
     add_terms,
-    clear,
     clear_beyond,
     find_what_is_swept,
     gravity,
@@ -33,6 +32,7 @@ from ..derivative.sweep import FORCE
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS, NO_RATES
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
+from ..tree.matrix_sweep import clear
 from ..tree.realize import nothing_of
 from .batch import realize_eight
 from .batch_operators import take
@@ -148,7 +148,7 @@ def calc_derivatives(
             put_rows(M_inv, 0, n, out, first, last)
             put_columns(rest, T.shape[1] - 1, T.shape[1], out, first, last + n * n, 1)
         if any_not_finite(sound):  # what is not a number must not stay for other states
-            clear(rigid, o)
+            clear(rigid)
 
 
 # fmt: off
@@ -174,7 +174,7 @@ def calc_parameter_derivatives(
         o = zero(load(model.time, 0, 0))
         sound = nothing_of(model.u_dot, n, o)
         inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
-        clear(E, o)
+        clear(E)
         for lane in range(8):
             s = min(first + lane, seeds.shape[0] - 1)
             for i in range(own_places.shape[0]):
@@ -210,6 +210,6 @@ def calc_regressor(
         realize_eight(model, address, KINEMATICS, 8 * g, states)
         take(udot, 8 * g, udot8)
         inverse_dynamics.calc_body_acceleration_from_u_dot(model, udot8, A)
-        clear(Y, zero(load(model.time, 0, 0)))
+        clear(Y)
         regressor.fill(model, A, Y)
         put_rows(Y, 0, model.nu, out, 8 * g, 0)

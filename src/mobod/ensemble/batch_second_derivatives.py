@@ -17,9 +17,9 @@ from ..algebra.record import attach
 from ..algebra.scalar import load, store, zero
 from ..compiling import compiled, generic
 from ..derivative import second_sweep, sweep
-from ..derivative.residual import clear
 from ..state.validity import ARTICULATED
 from ..tree import inverse_dynamics, inverse_mass_matrix
+from ..tree.matrix_sweep import clear
 from .batch_operators import put, realize, take
 from .chunks import shared
 
@@ -88,8 +88,8 @@ def calc_second_derivatives(
         first = 8 * g
         o = zero(load(model.time, 0, 0))
         take(w, first, w8)
-        clear(D, o)
-        clear(S, o)
+        clear(D)
+        clear(S)
         realize(model, address, wanted, first, states)
         if of_forward:
             inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
