@@ -182,32 +182,27 @@ def _callback() -> Any:
             reverse: Callable[[], Any] | None = None,
         ) -> None:
             base.__init__(self, takes, gives, compute)
-            self._makers = {"jacobian": jacobian, "reverse": reverse, "patterns": patterns}
-            self._made: dict[str, Any] = {}
+            makers = {"jacobian": jacobian, "reverse": reverse, "patterns": patterns}
+            self._makers: dict[str, Any] = {which: make and functools.cache(make) for which, make in makers.items()}
             self.construct(name, {})
-
-        def _derivative(self, which: str) -> Any:
-            if which not in self._made:
-                self._made[which] = self._makers[which]()  # type: ignore[misc]
-            return self._made[which]
 
         def has_jac_sparsity(self, o: int, i: int) -> bool:
             return self._makers["patterns"] is not None
 
         def get_jac_sparsity(self, o: int, i: int, symmetric: bool) -> Any:
-            return self._derivative("patterns")[o * len(self._takes) + i]
+            return self._makers["patterns"]()[o * len(self._takes) + i]
 
         def has_jacobian(self, *args: Any) -> bool:
             return self._makers["jacobian"] is not None
 
         def get_jacobian(self, name: str, inames: Any, onames: Any, options: Any) -> Any:
-            return self._derivative("jacobian")
+            return self._makers["jacobian"]()
 
         def has_reverse(self, count: int) -> bool:
             return count == 1 and self._makers["reverse"] is not None
 
         def get_reverse(self, count: int, name: str, inames: Any, onames: Any, options: Any) -> Any:
-            return self._derivative("reverse")
+            return self._makers["reverse"]()
 
     return Dynamics
 
