@@ -502,26 +502,35 @@ def measure_events(mb: Any, options: argparse.Namespace) -> dict:
             system.add_event_handler(Damp(mb.event.Coordinate(lower, 0, threshold), falling=True, rising=False))
         return lambda: mb.simulate(system, state, 10.0, report_interval=10.0 / rows)
 
-    def bounces(n: int) -> Callable[[], Any]:
-        """A pendulum that is turned back n times a second or so, by a handler in Python."""
+    def crossings(n: int, sets: bool, states: int) -> Callable[[], Any]:
+        """A pendulum that crosses n angles, at which Python is asked and sets nothing or u."""
         system, state = mb.examples.double_pendulum.build()
         upper = system.matter.bodies["upper"]
 
-        class Count(mb.event.When):
+        class Ask(mb.event.When):
             def handle_event(self, state, accuracy):
-                return None
+                if sets:
+                    state.u = state.u
 
         for k in range(n):
-            system.add_event_handler(Count(mb.event.Coordinate(upper, 0, 0.2 * (k - n / 2))))
-        return lambda: mb.simulate(system, state, 10.0, report_interval=10.0)
+            system.add_event_handler(Ask(mb.event.Coordinate(upper, 0, 0.2 * (k - n / 2))))
+        if states == 1:
+            return lambda: mb.simulate(system, state, 10.0, report_interval=10.0)
+        ensemble = mb.Ensemble(system, states, state=state)
+        ensemble.q = ensemble.q + np.linspace(0.0, 0.01, states)[:, None]  # so that each has its events at its own times
+        return lambda: ensemble.copy().simulate(10.0, report_interval=10.0)
 
     calls = {"bare, 1 row": run(1, None), "bare": run(1000, None), "event, 1 row": run(1, 0.3), "event": run(1000, 0.3)}
-    calls |= {"bounces 0": run(1, None), "bounces 8": bounces(8)}
+    numbers: dict[str, tuple[str, int]] = {}
+    for states, where in ((1, ""), (STATES, ", in an Ensemble")):
+        calls[f"no event{where}"] = crossings(0, False, states)
+        for name, sets in (("an event", False), ("an event that sets u", True)):
+            calls[f"{name}{where}"] = call = crossings(8, sets, states)
+            events = call().events
+            numbers[f"{name}{where}"] = f"no event{where}", len(events) if states == 1 else sum(map(len, events))
     samples: dict[str, list[float]] = {key: [] for key in calls}
     for call in calls.values():
         call()
-    trajectory = calls["bounces 8"]()
-    num_events = max(1, len(getattr(trajectory, "events", ())) or _crossings(trajectory))
     for _ in range(effort.rounds):
         for key, call in calls.items():
             samples[key].append(_time(call, key, effort))
@@ -529,14 +538,8 @@ def measure_events(mb: Any, options: argparse.Namespace) -> dict:
     return {
         "a row": (least["bare"] - least["bare, 1 row"]) / 1000,
         "a row after an event": (least["event"] - least["event, 1 row"]) / 1000,
-        "an event": (least["bounces 8"] - least["bounces 0"]) / num_events,
-        "events": num_events,
+        **{key: (least[key] - least[without]) / n for key, (without, n) in numbers.items()},
     }
-
-
-def _crossings(trajectory: Any) -> int:
-    """How many events there were, of a trajectory that does not tell: of its steps, each event adds one or two."""
-    return int(trajectory.statistics["steps_taken"]) // 4
 
 
 # ------------------------------------------------------------------------------------------ sensitivities

@@ -89,8 +89,8 @@ class Found:
 
 def found_of(low: float, high: float, watched: Sequence[Watched], crossed: Sequence[float]) -> Found:
     """The events of those that have risen, 1 in *crossed*, or fallen, -1, in a window of time."""
-    places = [k for k, sign in enumerate(crossed) if sign != 0.0]
-    return Found(low, high, [watched[k] for k in places], [crossed[k] > 0.0 for k in places])
+    which = [one for one, sign in zip(watched, crossed, strict=True) if sign]
+    return Found(low, high, which, [sign > 0.0 for sign in crossed if sign])
 
 
 def is_compiled(owner: Any) -> bool:

@@ -99,6 +99,9 @@ class Watch:
         self._before: Array
         self._now: Array
         self._low: Array
+        #: The values where an event has been found, and what has changed sign there.
+        self._high: Array
+        self._crossed: Array
         self.take(watched)
 
     def take(self, watched: list[Watched]) -> None:
@@ -174,7 +177,7 @@ class Watch:
         self._table = self._integers[: WIDTH * count]
         self._seen = seen = numbers[: SEEN * count, 0].reshape(-1, SEEN)
         self._before, self._now = seen[:, BEFORE : RATE_BEFORE + 1 : 2], seen[:, NOW : RATE_NOW + 1 : 2]
-        self._low = seen[:, AT_LOW : RATE_LOW + 1 : 2]
+        self._low, self._high, self._crossed = seen[:, AT_LOW : RATE_LOW + 1 : 2], seen[:, AT_HIGH], seen[:, CROSSED]
 
     @functools.cached_property
     def _callback(self) -> Callback:
@@ -220,7 +223,7 @@ class Watch:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {**self.__dict__, "_packed": None, "_made_of": None}  # addresses are of this process
-        for of_process in ("_callback", "_looking", "_integers", "_numbers", "_table", "_before", "_now", "_low"):
+        for of_process in ("_callback", "_looking", "_integers", "_numbers", "_table", "_before", "_now", "_low", "_high", "_crossed"):
             kept.pop(of_process, None)
         return kept
 
@@ -266,8 +269,9 @@ class Watch:
 
     def resume(self) -> None:
         """Events at the present state, which were found last, have changed nothing: the rest of the step is to be searched."""
-        state, seen = self._integrator.get_state(), self._seen
-        self.time, seen[:, AT_LOW], seen[:, RATE_LOW] = state.time, seen[:, AT_HIGH], np.nan
+        state, low = self._integrator.get_state(), self._low
+        self.time, low[:, 0] = state.time, self._high
+        low[:, 1] = np.nan
         if self._has_knots:
             self._bounds = self._bounds_at(state)
 
@@ -314,7 +318,8 @@ class Watch:
 
     def _take_seen(self) -> None:
         """The last step is to be searched, as the loop has seen witnesses in it."""
-        self.time, self._end = self._integrator.previous_time(), self._integrator.get_advanced_time()
+        ends = self._integrator.control.item
+        self.time, self._end = ends(rk.PREVIOUS_TIME), ends(rk.TIME)
         self._low[:] = self._before
         if self._has_knots:
             self._bounds, self._bounds_at_end = self._before[self._with_knots].tolist(), self._now[self._with_knots].tolist()
@@ -425,7 +430,7 @@ class Watch:
         self.time = control.item(rk.SOUGHT)
         if status == event_search.NOTHING:
             return None
-        return found_of(self.time, control.item(rk.EVENT), self.watched, seen[:, CROSSED].tolist())
+        return found_of(self.time, control.item(rk.EVENT), self.watched, self._crossed.tolist())
 
     def _parts(self) -> Iterator[float]:
         """The ends of the parts in which a step with knots is searched, with what is seen there: from knot to knot, or all.
