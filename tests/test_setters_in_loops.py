@@ -11,6 +11,7 @@ import pytest
 import mobod as mb
 from mobod import Stage
 from mobod.errors import ModelError, StageError, TopologyError
+from mobod.simulation.fingerprint import users_fingerprint
 
 SIX, POINT = np.arange(6.0).reshape(2, 3), np.array((0.1, 0.2, 0.3))
 
@@ -190,3 +191,16 @@ def test_forces_are_cleared():
             DISCRETE.set_all_body_forces(state, np.ones((7, 2, 3)))
             clear(state)
             assert not DISCRETE.get_all_mobility_forces(state).any() and not DISCRETE.get_all_body_forces(state).any()
+
+
+def test_a_part_that_was_set_is_the_same_part():
+    """Checkpoints compare attributes of users' own classes."""
+
+    class Own(mb.force.MobilityLinearSpring):
+        pass
+
+    system = mb.examples.double_pendulum.build()[0]
+    spring = Own(system.forces, system.matter.bodies[1], 0, 1.0, 0.0)
+    state, before = system.realize_topology(), users_fingerprint(system)
+    spring.set_stiffness(state, 2.0)
+    assert users_fingerprint(system) == before

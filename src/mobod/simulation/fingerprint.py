@@ -101,7 +101,9 @@ def part_fingerprint(part: Any, place_of: Callable[[Any], str | None] = lambda p
     look = _Look(place_of)
     if isinstance(part, FunctionType | MethodType) or not hasattr(part, "__dict__"):
         return {"code": look.at(part)}
-    attributes = {name: _Look(place_of).at(value) for name, value in sorted(vars(part).items())}
+    # where its numbers are in a process's states is nothing of its own
+    own = sorted((name, value) for name, value in vars(part).items() if name != "placed")
+    attributes = {name: _Look(place_of).at(value) for name, value in own}
     return {"code": look.at(type(part)), **attributes}
 
 
