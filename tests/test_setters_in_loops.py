@@ -129,6 +129,7 @@ def test_angles_in_place_of_a_quaternion_move_no_number(name):
     """Places among q differ between two states of one system, and a setter is called for both in turns."""
     state, call, good, _ = settled(name)
     angles = STATE.copy()
+    call(angles, good)
     SYSTEM.matter.set_use_euler_angles(angles, True)
     if "force" not in name and name not in ("efforts", "discrete", "gravity", "stiffness", "station", "parameters"):
         with pytest.raises(StageError, match=r"needs Stage\.MODEL"):

@@ -223,7 +223,8 @@ class Watch:
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {**self.__dict__, "_packed": None, "_made_of": None}  # addresses are of this process
-        for of_process in ("_callback", "_looking", "_integers", "_numbers", "_table", "_before", "_now", "_low", "_high", "_crossed"):
+        views = "_before", "_now", "_low", "_high", "_crossed"
+        for of_process in ("_callback", "_looking", "_integers", "_numbers", "_table", *views):
             kept.pop(of_process, None)
         return kept
 
