@@ -107,10 +107,8 @@ class HasTopology(HasEvents):
         along = [(force, force.acts_along()) for force in self.all_forces()]
         self.paths_that_may_jump = [one for one in along if isinstance(one[1], Transmission) and one[1].may_jump]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
-        self._hooked = {
-            int(stage): [i for i, one in enumerate(self.subsystems) if hook in _own_hooks(type(one))]
-            for stage, hook in HOOKS.items()
-        }
+        own_hooks = [_own_hooks(type(one)) for one in self.subsystems]  # type: ignore[arg-type]
+        self._hooked = {int(stage): [i for i, own in enumerate(own_hooks) if hook in own] for stage, hook in HOOKS.items()}
         self._interpreted_constraints = [one for one in matter.constraints if one.interpreter is not None]
         hooks = any(self._hooked.values())
         motions = [body.driver for body in matter.body_list]
@@ -297,7 +295,7 @@ class HasTopology(HasEvents):
             *self.custom_motions,
         ]
         found += [force for force in self.all_forces() if not getattr(force, "is_compiled", True)]
-        own = [one for one in self.subsystems if _own_hooks(type(one))]  # not for its measures
+        own = [one for one in self.subsystems if _own_hooks(type(one))]  # type: ignore[arg-type]  # not for its measures
         return [*found, *own]
 
     def parts_apart(self, state: State) -> Parts | None:
