@@ -269,6 +269,10 @@ def test_forces_that_a_setup_file_excludes_are_left_out_as_by_opensims_tool(tmp_
         found.append(mb.read_sto("ours.sto")["q_moment"])
         assert_allclose(found[-1], mb.read_sto("theirs.sto")["q_moment"], atol=1e-5)
     assert np.abs(found[0] - found[1]).max() > 1.0 and np.abs(found[1] - found[2]).max() > 0.3
+    for name, run in (("bare_of_theirs", opensim.InverseDynamicsTool), ("bare", None)):  # without .sto, which both add
+        (tmp_path / f"{name}.xml").write_text(TOOL.format("all", name).replace(".sto</output", "</output"))
+        assert run(f"{name}.xml").run() if run else main(["id", f"{name}.xml", "--quiet"]) == 0
+        assert_allclose(mb.read_sto(f"{name}.sto")["q_moment"], found[-1], atol=1e-5)
     (tmp_path / "ours.xml").write_text(TOOL.format("stif", "ours"))  # OpenSim says nothing
     assert main(["id", "ours.xml"]) == 0
     assert "'stif', and the model has no such force; did you mean stiff" in capsys.readouterr().out

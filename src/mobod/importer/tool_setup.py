@@ -153,6 +153,8 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         setup.motion = _file(path, tool, "coordinates_file")
         setup.loads = _file(path, tool, "external_loads_file")
         setup.output = _output(_folder(path, tool), tool, "output_gen_force_file")
+        if setup.output is not None and not setup.output.suffix:
+            setup.output = setup.output.with_suffix(".sto")
         setup.exclude = tool.text_of("forces_to_exclude").split()
         if setup.kind == "so":
             _read_analyses(path, tool, setup)
