@@ -34,6 +34,22 @@ def test_muscles_are_replaced_as_by_opensim(smooth):
             assert_allclose(getattr(one, f"get_default_{parameter}")(), getattr(muscle, f"get_{parameter}")(), rtol=1e-12)
 
 
+def test_time_constants_other_than_the_first_muscles_are_told(smooth, tmp_path):
+    """OpenSim has one set of them for all muscles of this kind in a process."""
+    last = list(smooth.muscles)[-1]
+    mb.write_osim(tmp_path / "leg.osim", smooth)
+    text = (tmp_path / "leg.osim").read_text()
+    at = text.index("<activation_time_constant>", text.index(f'name="{last}"'))
+    end = text.index("</activation_time_constant>", at)
+    (tmp_path / "own.osim").write_text(text[:at] + "<activation_time_constant>0.03" + text[end:])
+    own, old = (mb.load_osim(tmp_path / "own.osim", as_opensim=flag) for flag in (False, True))
+    said = f"{last!r} has time constants of its own; OpenSim gives it those of the first muscle"
+    assert [said in line for line in own.report if "time constants" in line] == [True]
+    assert not any("time constants" in line for line in [*old.report, *mb.load_osim(tmp_path / "leg.osim").report])
+    assert own.muscles[last].get_default_activation_time_constant() == 0.03
+    assert old.muscles[last].get_default_activation_time_constant() == 0.01
+
+
 def test_what_is_written_is_read_again(smooth, tmp_path):
     strong = B.add_reserves(B.scale_max_isometric_force(smooth, 1.5), 20.0, bound=2.0)
     mb.write_osim(tmp_path / "leg.osim", strong)

@@ -116,9 +116,14 @@ def _thelen(build: Building, item: Item, forces: Any, path: Transmission, option
 
 def _degroote(build: Building, item: Item, forces: Any, path: Transmission, options: dict[str, Any]) -> muscle.Muscle:
     own = _given(item, (*_SHARED, *_ACTIVATION[:2], *_OF_DEGROOTE, "default_activation"))
-    if build.as_opensim:  # which keeps them once for the whole process
-        first = build.of_the_first.setdefault(item.tag, {name: own[name] for name in _KEPT_ONCE if name in own})
+    kept = {name: own[name] for name in _KEPT_ONCE if name in own}  # by OpenSim once for the whole process
+    first = build.of_the_first.setdefault(item.tag, kept)
+    if build.as_opensim:
         own = {name: value for name, value in own.items() if name not in _KEPT_ONCE} | first
+    elif kept != first:
+        build.report.append(
+            item.note(f"{item.tag} {item.name!r} has time constants of its own; OpenSim gives it those of the first muscle")
+        )
     flags = _tendon_flags(build, item, "ignore_activation_dynamics", "ignore_passive_fiber_force")
     if item.text("tendon_compliance_dynamics_mode", "explicit") == "implicit" and not flags["ignore_tendon_compliance"]:
         build.report.append(
