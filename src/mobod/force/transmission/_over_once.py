@@ -33,10 +33,16 @@ def go_once(model: Any, f: int, x: int) -> None:
         store(rows, row(stop) + THERE, 0, where(on, k + 1.0, k))
     store(rows, row(n + 1) + OVER, 0, length)
     if in_any(on):
-        nothing = zero(length), zero(length), zero(length)
-        put3(model, row(n) + PLACE, pick3(on, touch, nothing))
-        put3(model, row(n + 1) + PLACE, pick3(on, leave, nothing))
+        put3(model, row(n) + PLACE, touch)
+        put3(model, row(n + 1) + PLACE, leave)
     _measure(model, f, best, touch, leave, length)
+
+
+@generic
+def stays(model: Any, f: int) -> bool:
+    """True if all points of path f, which has one surface, are fixed."""
+    i = model.function_first_integer[f]
+    return model.function_integers[i + 1] == 1 and model.function_integers[i + 2] == 0
 
 
 @generic
@@ -94,7 +100,8 @@ def walk(model: Any, f: int, x: int, first: int, last: int) -> Any:
 @generic
 def _measure(model: Any, f: int, best: Any, touch: Any, leave: Any, length: Any) -> None:
     """The length of the path, and of all its stops how a unit of tension pulls."""
-    i, rows = model.function_first_integer[f], model.function_value
+    # between fixed points of one body nothing pulls, and how far they are apart is known
+    i, rows, knows = model.function_first_integer[f], model.function_value, stays(model, f)
     n, counts_all = model.function_integers[i], model.function_integers[i + COLUMN] == ALONG
     here, body, of_surface = get3(model, row(0) + PLACE), bare(load(rows, row(0) + BODY, 0)), bare(load(rows, row(n) + BODY, 0))
     total = zero(here[0])
@@ -103,11 +110,14 @@ def _measure(model: Any, f: int, best: Any, touch: Any, leave: Any, length: Any)
     at_touch, along_touch, at_leave, along_leave = nothing, nothing, nothing, nothing
     for k in range(n - 1):
         there, other = get3(model, row(k + 1) + PLACE), bare(load(rows, row(k + 1) + BODY, 0))
-        bends = best == 1.0 * k
+        bends, alike = best == 1.0 * k, body == other
         longer, along, out, goes_on, out_on = total, nothing, nothing, nothing, nothing
-        if in_any(no(bends)):
+        goes = no(bends)
+        if knows:
+            longer, goes = total + load(rows, row(k) + OVER, 0), both(goes, no(alike))
+        if in_any(goes):
             size, along = straight(here, there)
-            longer, out = total + size, pick3(body == other, nothing, along)
+            longer, out = where(goes, total + size, longer), pick3(alike, nothing, along)
             goes_on, out_on = along, out
         if in_any(bends):
             to, to_touch = straight(here, touch)

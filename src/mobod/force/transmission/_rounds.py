@@ -27,7 +27,7 @@ from ...algebra.scalar import bare, floor, load, load_lane, one, store, store_la
 from ...compiling import apart, generic
 from ...mobilizer.access import vector3, vector9
 from ._over_cylinder import INSIDE, MANDATORY, NONE
-from ._over_once import go_once
+from ._over_once import go_once, stays
 from ._segments import (
     FAR,
     MAIL,
@@ -58,10 +58,12 @@ from ._stops import (
     WIDTH,
     body_of,
     get3,
+    is_pulled,
     place_points,
     placed,
     put3,
     row,
+    to_next,
 )
 
 #: How often all surfaces take their turn, and the change of length, in metres, that ends it.
@@ -119,12 +121,14 @@ def placed_at(n: int, m: int, w: int) -> int:
 
 @generic
 def place(model: Any, f: int) -> None:
-    """The places of all points and surfaces, and the bodies of all stops."""
+    """The places of surfaces and of all points but still ones, and the bodies of all stops."""
     place_points(model, f)
     i, rows = model.function_first_integer[f], model.function_value
     n, m = model.function_integers[i], model.function_integers[i + 1]
     for stop in range(n + 2 * m):
         store(rows, row(stop) + BODY, 0, 1.0 * body_of(model, f, stop))
+        if stop < n and stays(model, f):
+            store(rows, row(stop) + OVER, 0, to_next(model, f, stop))
     for w in range(m):
         j, at = i + HEAD + OF_POINT * n + OF_SURFACE * w, placed_at(n, m, w)
         x, (R, p) = model.function_first_number[f] + model.function_integers[j + 9], _frame_in_ground(model, f, j)
@@ -141,11 +145,14 @@ def _place_beside(model: Any, f: int, beside: Any, lane: int) -> None:
     i, rows = model.function_first_integer[f], beside.function_value
     n, m = model.function_integers[i], model.function_integers[i + 1]
     for k in range(n):
-        p, there = placed(model, f, k)
-        put3_of_lane(beside, row(k) + PLACE, lane, p)
-        store_lane(rows, row(k) + THERE, 0, lane, there)
+        if is_pulled(model, f, k):
+            p, there = placed(model, f, k)
+            put3_of_lane(beside, row(k) + PLACE, lane, p)
+            store_lane(rows, row(k) + THERE, 0, lane, there)
     for stop in range(n + 2 * m):
         store_lane(rows, row(stop) + BODY, 0, lane, 1.0 * body_of(model, f, stop))
+        if stop < n and stays(model, f):
+            store_lane(rows, row(stop) + OVER, 0, lane, to_next(model, f, stop))
     for w in range(m):
         j, at = i + HEAD + OF_POINT * n + OF_SURFACE * w, placed_at(n, m, w)
         x, (R, p) = model.function_first_number[f] + model.function_integers[j + 9], _frame_in_ground(model, f, j)
@@ -164,6 +171,7 @@ def _follow(beside: Any, f: int, lane: int) -> None:
     for stop in range(n + 2 * m):
         store_lane(rows, row(stop) + BODY, 0, lane, load_lane(rows, row(stop) + BODY, 0, lane - 1))
         if stop < n:
+            store_lane(rows, row(stop) + OVER, 0, lane, load_lane(rows, row(stop) + OVER, 0, lane - 1))
             store_lane(rows, row(stop) + THERE, 0, lane, load_lane(rows, row(stop) + THERE, 0, lane - 1))
             put3_of_lane(beside, row(stop) + PLACE, lane, get3_of_lane(beside, row(stop) + PLACE, lane - 1))
     for at in range(placed_at(n, m, 0), placed_at(n, m, m)):

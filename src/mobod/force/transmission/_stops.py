@@ -10,8 +10,8 @@ Points of touch count as fixed to their surface's body: l is stationary as they 
 Integers of a path: points, surfaces, 1 where points come and go, its form, the column of the pulls that its speed counts, the
 rows that `path.list_pulls` needs at most; of each point its body, its kind, the first of its numbers and of its further
 integers; of each surface what `_rounds` reads. A fixed point has a fourth number: how far it is from the next, where both are
-of one body. At a still point, whose neighbours are of its own body, nothing pulls, and nobody asks what does. Paths of one
-form, a number other than 0, differ in bodies and numbers alone, and `_rounds` can take eight of them at a time. Further
+of one body. At a still point, whose neighbours are of its own body, nothing pulls; it is placed for pictures alone. Paths of
+one form, a number other than 0, differ in bodies and numbers alone, and `_rounds` can take eight of them at a time. Further
 integers of a conditional point: body and number of its coordinate; of a moving one thrice body, number, function, the first of
 two numbers between which the coordinate counts, 1 where rates and forces are as OpenSim has them (`OF_MOVE`). A path whose
 length is a function of coordinates has no stops: behind `HEAD` integers it has the number of these, and body and number of
@@ -45,8 +45,8 @@ OF_MOVE, AS_OPENSIM = 5, 4
 #: The length, and the first stop, in `function_value`.
 LENGTH, STOPS = 1, 2
 #: Numbers of a stop: its place; where it is for lengths; how a unit of tension pulls at it; over surfaces minus the rate of the
-#: length by its velocity, all in Ground; the length over the surface from the stop before; the next stop; 1 where it is part of
-#: the path; its body, and the number of its surface.
+#: length by its velocity, all in Ground; the length over the surface from the stop before, or, of points of paths over one
+#: surface, what `to_next` gives; the next stop; 1 where it is part of the path; its body, and the number of its surface.
 PLACE, SEEN, PULL, ALONG, OVER, NEXT, THERE, BODY, SURFACE, WIDTH = 0, 3, 6, 9, 12, 13, 14, 15, 16, 17
 #: What is added to a range of a conditional point, as by OpenSim.
 SLACK = 1e-5
@@ -74,6 +74,13 @@ def is_pulled(model: Any, f: int, stop: int) -> bool:
     """False where a stop is a still point."""
     i = model.function_first_integer[f]
     return stop >= model.function_integers[i] or model.function_integers[i + HEAD + OF_POINT * stop + 1] != STILL
+
+
+@generic
+def to_next(model: Any, f: int, k: int) -> Any:
+    """The distance of fixed point k from the next one, where both are of one body."""
+    x = model.function_first_number[f] + model.function_integers[model.function_first_integer[f] + HEAD + OF_POINT * k + 2]
+    return load(model.function_numbers, x + TO_NEXT, 0)
 
 
 @generic
@@ -124,11 +131,14 @@ def jet_of(model: Any, f: int, e: int) -> Any:
 
 @generic
 def place_points(model: Any, f: int) -> None:
-    """The places of all points."""
+    """The places of all points but still ones."""
     for k in range(model.function_integers[model.function_first_integer[f]]):
-        p, there = placed(model, f, k)
-        put3(model, row(k) + PLACE, p)
-        store(model.function_value, row(k) + THERE, 0, there)
+        if is_pulled(model, f, k):
+            p, there = placed(model, f, k)
+            put3(model, row(k) + PLACE, p)
+            store(model.function_value, row(k) + THERE, 0, there)
+        else:
+            store(model.function_value, row(k) + THERE, 0, 1.0)
 
 
 @generic
@@ -155,7 +165,7 @@ def direction(a: Any, b: Any) -> Any:
 @generic
 def join_all(model: Any, f: int) -> None:
     """Straight from each point to the next. Pieces of one body pull at nothing, unless points move in it."""
-    i, x = model.function_first_integer[f], model.function_first_number[f]
+    i = model.function_first_integer[f]
     n, moves = model.function_integers[i], model.function_integers[i + 2] == MOVES
     p = get3(model, row(0) + PLACE)
     total = zero(p[0])
@@ -167,7 +177,7 @@ def join_all(model: Any, f: int) -> None:
             length, e = direction(p, q)
             total = total + length
         else:
-            e, total = nothing, total + load(model.function_numbers, x + model.function_integers[j + 2] + TO_NEXT, 0)
+            e, total = nothing, total + to_next(model, f, k - 1)
         put3(model, row(k - 1) + PULL, vec3.sub(e, before))
         p, before = q, e
     put3(model, row(n - 1) + PULL, vec3.neg(before))

@@ -701,7 +701,7 @@ class Path(AlongCourse):
         n = int(record.function_integers[i])
         numbers = record.function_value[:, 0]
         order = _order(record, f)
-        places = [numbers[row(stop) + PLACE : row(stop) + PLACE + 3].copy() for stop in order]
+        places = [_place_of(record, f, stop) for stop in order]
         found: list[Any] = []
         for k, stop in enumerate(order):
             found.append(places[k])
@@ -777,8 +777,8 @@ class Path(AlongCourse):
     def calc_points_and_surfaces(self, state: State) -> tuple[list[Array], list[Array]]:
         """All its points, and the middles of its surfaces, in Ground."""
         self.calc_length(state)
-        n = len(self._bodies) - len(self.surfaces)
-        points = [state.record.function_value[row(k) + PLACE : row(k) + PLACE + 3, 0].copy() for k in range(n)]
+        record, f = state.record, int(self._own(state).force_integers[0])
+        points = [_place_of(record, f, k) for k in range(len(self._bodies) - len(self.surfaces))]
         return points, [self._pose_of_surface(state, w)[1] for w in range(len(self.ranges))]
 
     def _pose_of_surface(self, state: State, w: int) -> tuple[Array, Array]:
@@ -819,6 +819,13 @@ def _in_order(wraps: Sequence[PathWrap]) -> list[PathWrap]:
     if len(taken) > MOST:
         raise ModelError(f"a taut Path goes over {MOST} surfaces at most; got {len(taken)}. Make two paths of it")
     return taken
+
+
+def _place_of(record: Any, f: int, stop: int) -> Array:
+    """Where a stop is."""
+    if not is_pulled(record, f, stop):
+        return np.array(placed(record, f, stop)[0])
+    return np.array(record.function_value[row(stop) + PLACE : row(stop) + PLACE + 3, 0])
 
 
 def _order(record: Any, f: int) -> list[int]:
