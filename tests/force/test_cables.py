@@ -331,6 +331,26 @@ def test_no_polygon_nearby_is_shorter(rng):
         assert -3e-3 < found.fun - scene.cable.calc_length(state) < 1e-4
 
 
+@pytest.mark.parametrize("kind", ["sphere", "cylinder", "ellipsoid", "capsule"])
+def test_a_cable_that_begins_on_a_surface_goes_over_it(kind, rng):
+    """As from a point next to it: it was inside, and the obstacle nothing, or without a solution, as roundings fell."""
+    scene = Scene([kind], origin=(0.0, 0.0, 0.0))
+    for _ in range(10):
+        out = rng.normal(size=3) * ((1, 1, 0) if kind in ("cylinder", "capsule") else 1)
+        out /= np.linalg.norm(out)
+        radii = np.array({"sphere": (0.3,) * 3, "ellipsoid": (0.35, 0.25, 0.3)}.get(kind, (0.25,) * 3))
+        n = out / radii / np.linalg.norm(out / radii)
+        along = np.cross(n, rng.normal(size=3))
+        end, lengths = radii * out + 0.8 * along / np.linalg.norm(along) - 0.5 * n, []
+        for off in (1e-7, 0.0, 1e-12, -1e-12):
+            begin = radii * out + off * n
+            state = scene.place([mb.Transform(-begin), mb.Transform(end - begin)])
+            assert scene.cable.is_in_contact_with_obstacle(state, 0) and scene.cable.calc_smoothness(state) < 1e-9
+            lengths.append(scene.cable.calc_length(state))
+        assert_allclose(lengths[1:], lengths[0], rtol=0.0, atol=3e-7)
+        assert_allclose(lengths[1:], lengths[1], rtol=0.0, atol=1e-9)
+
+
 def test_it_lifts_off_and_touches_again_without_a_jump():
     scene = Scene(["ellipsoid"])
     cable, before, was, changes = scene.cable, None, None, 0

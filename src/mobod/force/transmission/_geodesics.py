@@ -52,6 +52,7 @@ from ._taut import (
     evaluate,
     evaluate_f,
     get,
+    lifted,
     move,
     move_ends,
     put,
@@ -101,9 +102,11 @@ def _tauten_lane(model: Any, f: int, lane: int) -> None:
             if last != NOWHERE:
                 count = _collect(model, f, own, last, k, lane)
                 a, c = get3_of_lane(model, row(last) + PLACE, lane), get3_of_lane(model, row(k) + PLACE, lane)
-                p, q = (bare(a[0]), bare(a[1]), bare(a[2])), (bare(c[0]), bare(c[1]), bare(c[2]))
+                at_a, at_c = (bare(a[0]), bare(a[1]), bare(a[2])), (bare(c[0]), bare(c[1]), bare(c[2]))
+                p, q = lifted(own, count, at_a), lifted(own, count, at_c)
                 worst = max(worst, solve(own, matrix, count, p, q, order_of_tangents(total) > 0))
-                total = total + _leave(model, f, own, matrix, count, last, k, lane)
+                a, c = vec3.add(a, vec3.sub(p, at_a)), vec3.add(c, vec3.sub(q, at_c))
+                total = total + _leave(model, f, own, matrix, count, (last, a), (k, c), lane)
             last = k
     if last != NOWHERE:
         _link(model, last, NOWHERE, lane)
@@ -142,12 +145,12 @@ def _collect(model: Any, f: int, own: Any, last: int, k: int, lane: int) -> int:
 
 
 @generic
-def _leave(model: Any, f: int, own: Any, matrix: Any, count: int, last: int, k: int, lane: int) -> Any:
-    """Leave the stops of a line from one point to another; its length."""
+def _leave(model: Any, f: int, own: Any, matrix: Any, count: int, start: Any, end: Any, lane: int) -> Any:
+    """Leave the stops of a line from one point to another, each a stop and its place; its length."""
+    (last, a), (k, c) = start, end
     i = model.function_first_integer[f]
     n, m = model.function_integers[i], model.function_integers[i + 1]
     rows, first = model.function_value, first_of_taut(n, m)
-    a, c = get3_of_lane(model, row(last) + PLACE, lane), get3_of_lane(model, row(k) + PLACE, lane)
     o = zero(a[0])
     for s in range(count):
         w = int(get(own, s, OWN))

@@ -22,10 +22,10 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import bare, load, load_lane, store, store_lane
+from ...algebra.scalar import bare, load, load_lane, sqrt, store, store_lane
 from ...compiling import generic
 from ._first_guess import guess
-from ._geodesic import TOLERANCE, bending, form_of, made_tangent, normal, projected, shoot
+from ._geodesic import TOLERANCE, bending, form_of, gradient, made_tangent, normal, projected, shoot
 from ._lines import at, norm
 from ._segments import CAPSULE, TORUS
 
@@ -39,6 +39,8 @@ OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI,
 )
 #: Of the matrix: four rows a surface, each with what the surface before adds, itself, the one behind.
 BEFORE, ITSELF, BEHIND, COLUMNS = 0, 4, 8, 12
+#: How far off a surface an end is taken to be that is on it, over its distance from the middle.
+ON = 1e-10
 #: Where the ends of the line that a guess was for are kept meanwhile: of the first end's frame.
 GUESSED = ENDS + 3
 #: How often surfaces are chosen, and guessed at first; steps of Newton's method; its end, and when there was none; a longest
@@ -103,6 +105,18 @@ def neighbour(own: Any, i: int, first: int, end: int, step: int) -> int:
     while k >= first and k < end and not touched(own, k):
         k += step
     return k if k >= first and k < end else -1
+
+
+@generic
+def lifted(own: Any, count: int, p: Any) -> Any:
+    """A point of Ground; where it is on one of the surfaces, as far as roundings go, next to that, outside."""
+    for i in range(count):
+        x, form = into(own, i, p), form_of(int(get(own, i, KIND)), three(own, i, SIZES))
+        f, g = gradient(int(get(own, i, KIND)), form, x)
+        square, room = vec3.dot(g, g), ON * ON * vec3.dot(x, x)
+        if f * f < room * square:
+            p = vec3.add(p, turned(own, i, vec3.scale((sqrt(room) - f / sqrt(square)) / sqrt(square), g)))
+    return p
 
 
 @generic

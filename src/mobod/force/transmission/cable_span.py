@@ -53,9 +53,10 @@ class CableSpan(Path):
     is nearby: over the short way round, or past the obstacle's hint, which can be more than half a turn. It lifts off, and
     touches again, without a jump of length or forces; it jumps where the short way goes over to the other side. An obstacle
     with an end or via point inside counts for nothing, and a `ModelWarning` says so, once, when a state is first realized or
-    run so. Where a surface is hollow along the cable, as the inside of a torus along its tube, there is no solution, and
-    realizing a state is a `ModelError` that names cable and obstacle; in an ensemble its length is not a number, and
-    `Ensemble.failures` and those of runs name it. Forces act on all bodies; springs, actuators and muscles act along it.
+    run so; a point on its surface is taken to be off it by 1e-10 of its distance from the middle. Where a surface is hollow
+    along the cable, as the inside of a torus along its tube, there is no solution, and realizing a state is a `ModelError`
+    that names cable and obstacle; in an ensemble its length is not a number, and `Ensemble.failures` and those of runs name
+    it. Forces act on all bodies; springs, actuators and muscles act along it.
 
     Examples
     --------

@@ -82,7 +82,7 @@ from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap
 #: Rows of a list of pulls. A stop takes four at most, and has more numbers; so has a function of coordinates.
 MOST_PULLS = 1024
 #: How deep inside a surface a point counts as inside, in parts of the size.
-_INSIDE = 1e-9
+_INSIDE = 1e-10
 #: A bend whose middle moves by less than this part of its distance from the surface's center goes the same way.
 _SAME_WAY = 1e-3
 
