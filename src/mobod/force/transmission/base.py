@@ -270,6 +270,9 @@ def coupling(forces: GeneralForceSubsystem, state: State, place: int) -> Array:
     found[place] = 1.0
     if not matter.constraints:
         return found
+    if state.stage < Stage.VELOCITY:  # rows of all constraints are ready then
+        state = state.copy()
+        forces.get_system().realize(state, Stage.VELOCITY)
     G = matter.calc_g(state)
     found -= np.linalg.pinv(G, rcond=1e-10) @ (G @ found)
     return np.zeros(len(found)) if abs(found[place]) < 1e-9 else found / found[place]
