@@ -108,11 +108,12 @@ CONTACT = """<InducedAccelerations name="{name}"><coordinate_names>{coordinates}
 ROLLING = {"kind": "RollingOnSurfaceConstraint", "one": "surface_body", "two": "rolling_body", "coordinates": "All", "only": ""}
 
 
-def test_without_a_folder_results_are_beside_the_setup_file(states, tmp_path):
-    """As in OpenSim, whose older setup files leave it empty."""
+@pytest.mark.parametrize(("named", "folder"), [("", ""), ("some\\results", "some/results")])
+def test_results_are_beside_the_setup_file_or_where_it_says(states, tmp_path, named, folder):
+    """As in OpenSim, whose older setup files name no folder; those of Windows are read elsewhere, too."""
     shutil.copy(str(LEG), tmp_path / "leg.osim")
     mb.write_sto(tmp_path / "states.sto", states)
-    text = SETUP.format(model="leg.osim", folder="")
+    text = SETUP.format(model="leg.osim", folder=named)
     text = (
         text[: text.index(" <MuscleAnalysis")]
         + ' <Kinematics name="Kinematics"/></objects>'
@@ -120,7 +121,8 @@ def test_without_a_folder_results_are_beside_the_setup_file(states, tmp_path):
     )
     (tmp_path / "setup.xml").write_text(text)
     assert main(["analyze", str(tmp_path / "setup.xml"), "--quiet"]) == 0
-    assert {one.name for one in tmp_path.glob("leg_*.sto")} == {f"leg_Kinematics_{end}.sto" for end in ("q", "u", "dudt")}
+    saved = {one.name for one in (tmp_path / folder).glob("leg_*.sto")}
+    assert saved == {f"leg_Kinematics_{end}.sto" for end in ("q", "u", "dudt")}
 
 
 def test_contact_is_in_the_place_of_external_forces_as_in_opensims_tool(leg, states, tmp_path):

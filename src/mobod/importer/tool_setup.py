@@ -297,7 +297,7 @@ def _range(path: Path, tool: Element) -> tuple[float, float]:
 
 
 def _name(element: Element, tag: str) -> Path | None:
-    text = element.text_of(tag)
+    text = element.text_of(tag).replace("\\", "/")  # files of Windows are read elsewhere, too
     return None if not text or text.lower() == "unassigned" else Path(text)
 
 
