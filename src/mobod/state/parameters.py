@@ -57,21 +57,18 @@ class Numbered(Sealed):
         whole = state.own_field(field) if change else state.field(field)
         return whole[first : first + n, 0]
 
-    def put_in(self, state: State, values: Any, at: int, shape: Any, least: float = -checks.MOST, kernel: Any = _put) -> bool:
-        """Set its numbers from number *at* on to a float, or a plain array, of this *shape*, finite and *least* or more.
+    def put_in(self, state: State, values: Any, at: int, shape: Any) -> bool:
+        """Set its numbers from number *at* on to a float, or a plain array, of this *shape*, which have to be finite.
 
-        False, with nothing changed, where anything needs a look. *kernel* is one like `put`.
+        False, with nothing changed, where anything needs a look.
         """
         token, field, first = self.placed
-        if state.token is not token or token is not state.system.topology_token or state.stage_number < MODEL:
+        if token is not state.token or token is not state.system.topology_token or state.stage_number < MODEL:
             return False
         own = state.own_fields.get(field)
-        if own is None or not (kernel.code or kernel.load())(values, own, first + at, shape, least):
+        if own is None or not (_put.code or _put.load())(values, own, first + at, shape, -checks.MOST):
             return False
-        if state.force_cache or state.resources is not None:
-            state.invalidate_instance()
-        else:  # the same without a call
-            state.valid, state.instance_token, state.stage_number = 0, object(), MODEL
+        state.invalidate_instance()
         return True
 
 
@@ -286,8 +283,16 @@ class Parameter(Generic[V, G]):
         least = rows.LEAST.get(by_rows, np.nan)
 
         def set_instance(self: Any, state: State, value: Any) -> None:
-            if not (self.settle is settled and self.put_in(state, value, parameter.first, shape, least, kernel)):
-                set_(self, state, value)
+            token, field, at = self.placed  # what `put_in` does, whose call would take a sixth of the time
+            if token is state.token is state.system.topology_token and state.stage_number >= MODEL and self.settle is settled:
+                own = state.own_fields.get(field)
+                if own is not None and (kernel.code or kernel.load())(value, own, at + parameter.first, shape, least):
+                    if state.force_cache or state.resources is not None:
+                        state.invalidate_instance()
+                    else:
+                        state.valid, state.instance_token, state.stage_number = 0, [], MODEL
+                    return
+            set_(self, state, value)
 
         def set_discrete(self: Any, state: State, value: Any) -> None:
             token, _, at = self.placed
