@@ -20,7 +20,7 @@ from ..algebra import mat33, vec3
 from ..algebra.memory import load3, load_spatial
 from ..algebra.record import call_routine
 from ..algebra.scalar import load, one, sqrt, store, where, zero
-from ..compiling import apart, compiled, generic, routine
+from ..compiling import apart, generic, routine
 from ..contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
 from ..force.contact.at_once import elastic_of, friction_of, motion_at, normal_of, of_both, simple_pairs, some_touch
 from ..force.contact.bristle import clear_bristles, remember_as
@@ -74,9 +74,9 @@ def _visit(model: Record, integers: int, s1: int, s2: int, lane: int, k: Any) ->
     _differentiate_pair(model, s1, s2, lane, k)
 
 
-@compiled
+@apart
 def _differentiate_pair(model: Record, s1: int, s2: int, lane: int, k: Any) -> None:
-    """Derivatives of the forces of two surfaces that touch. A search visits at several places, which is why it is a kernel."""
+    """Derivatives of the forces of two surfaces that touch. A search visits at several places, which is why it is apart."""
     e, asked, A, dual, address, units, bodies, columns, seeding, way, C, D = k
     flat, wide = seeding
     o = zero(load(units[0], 0, 0))

@@ -12,7 +12,7 @@ from typing import Any
 from ..algebra import vec3
 from ..algebra.memory import add_spatial, load3, load_spatial
 from ..algebra.scalar import load, store
-from ..compiling import generic
+from ..compiling import apart, generic
 from ..force.pools import number, numbers3
 from ..state.fields import Record
 from .local import OF_WRENCH
@@ -252,7 +252,7 @@ def sweep(model: Record, acting: Any, columns: Any, C: Any, damped: bool, flat: 
                 _take_eights(model, places, b, i, flat, wide, S, a, damped, D)
 
 
-@generic
+@apart
 def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, columns: Any, damped: bool, D: Any) -> None:
     """The block of wrenches on body a by the motion of body b, where a mobility carries but one of both.
 

@@ -12,7 +12,7 @@ from ..algebra.eights import put_columns, put_rows
 from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import any_not_finite, load, scatter, store, store_lane, zero
-from ..compiling import compiled, generic
+from ..compiling import apart, compiled, generic
 from ..derivative import couplings, regressor, sweep
 from ..derivative.by_numbers import differentiate
 from ..derivative.entry import put_accelerations
@@ -40,7 +40,7 @@ from .chunks import shared
 
 
 # fmt: off
-@generic
+@apart
 def _find(
     model: Record, first: int, of_one: Any, of_tree: Any, own: Any, own_of_each: Any, plan: Any, end: int, u_dot: Any, A: Any,
     total: Any, totals: Any, unit: Any, N: Any, bends: Any, F: Any, bodies: Any, speeds: Any, columns: Any, stiffness: Any,
