@@ -4,6 +4,7 @@ Against differences of fourth order at 1e-7 of the largest entry: their truncati
 whose mass matrices have conditions of 1e3.
 """
 
+import time
 import warnings
 from importlib.resources import as_file, files
 
@@ -455,7 +456,7 @@ def test_redundant_constraints_along_the_motion(make, close, derivative):
     close(found.q @ state.u + found.u @ state.u_dot, derivative(later, 1e-3), 1e-5)
 
 
-def test_redundant_constraints_that_contradict_each_other(make, close, derivative):
+def test_redundant_constraints_that_contradict_each_other(make, close, derivative, monkeypatch):
     """Six pins in a row, and nine equations between first and last that nothing fulfils: errors of accelerations are left."""
     model = make.tree(6, [mb.mobilizer.Pin], chain=True)
     first, last = model.bodies[1], model.bodies[-1]
@@ -465,12 +466,15 @@ def test_redundant_constraints_that_contradict_each_other(make, close, derivativ
     system, matter = model.system, model.system.matter
     while np.abs(matter.calc_constraint_acceleration_errors(state, state.u_dot)).max() < 0.1:
         model.randomize()
-    found = assert_forward(state, close, derivative)
-    ensemble = mb.Ensemble(system, 2, state=state)
-    ensemble.q, ensemble.u = np.array([state.q, 1.1 * state.q]), np.array([state.u, state.u])
-    ensemble.realize()
-    for one, other in zip(found, ensemble.calc_forward_dynamics_derivatives(), strict=True):
-        assert np.array_equal(one, other[0]) and not (one.any() and np.array_equal(one, other[1]))
+    with monkeypatch.context() as patched:
+        patched.setattr("mobod.derivative.equations.jvp", None)  # a hundred times as long: of the whole model
+        found = assert_forward(state, close, derivative)
+        ensemble = mb.Ensemble(system, 2, state=state)
+        ensemble.q, ensemble.u = np.array([state.q, 1.1 * state.q]), np.array([state.u, state.u])
+        ensemble.realize()
+        for one, other in zip(found, ensemble.calc_forward_dynamics_derivatives(), strict=True):
+            close(other[0], one, 1e-10)
+            assert not (one.any() and np.array_equal(other[0], other[1]))
     changed = make.rng.normal(size=3)
     by_station = system.calc_parameter_derivatives(state, [f"{balls[0].name}.station1"]) @ changed
 
@@ -489,6 +493,69 @@ def test_redundant_constraints_that_contradict_each_other(make, close, derivativ
         return system.calc_forward_dynamics_derivatives(at(state, q=state.q + h * direction)).q
 
     close(turned, derivative(first_ones), 1e-5)  # differences with another step: of poses near singular ones truncation is seen
+
+
+def test_equations_that_change_with_time_contradict_each_other(make, close, derivative):
+    """Two of one coordinate, beside a motion and a spring: in lanes as alone."""
+    model = make.tree(5, [mb.mobilizer.Pin, mb.mobilizer.Universal])
+    one, other = [body for body in model.bodies if type(body).__name__ == "Pin"][:2]
+    mb.motion.Sinusoid(other, mb.Motion.Level.ACCELERATION, 0.8, 2.0, 0.3)
+    mb.force.TwoPointLinearSpring(model.forces, model.bodies[1], (0.1, 0, 0), model.bodies[-1], (0, 0.2, 0), 3.0, 0.1)
+
+    def error(t, X, q, parameters):
+        angle = q[0][0]
+        return (angle + parameters[0] * sin(angle + t) - t * t,)
+
+    for k in (0.4, -0.3):
+        functions = mb.constraint.CompiledFunctions(error, mobilizers=[one], parameters=[k])
+        mb.constraint.Custom(compiled=functions)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    state.time = 0.4
+    model.system.realize(state)
+    errors = model.matter.calc_constraint_acceleration_errors(state, state.u_dot)
+    assert np.abs(errors).max() > 0.01
+    assert assert_alone_and_in_lanes(state, make.rng, close, derivative).time.any()
+
+
+def test_the_factor_of_redundant_equations_is_made_once_in_lanes(make):
+    """Of thirty rows: else each would take a factor of its own, and lanes more than twice as long as states alone."""
+    model = make.tree(12, [mb.mobilizer.Pin], chain=True)
+    for _ in range(5):
+        one, other = model.bodies[1], model.bodies[-1]
+        mb.constraint.Weld(one, mb.Transform(make.vector(size=0.3)), other, mb.Transform(make.vector(size=0.3)))
+    model.made()
+    state = model.randomize()
+    ensemble = mb.Ensemble(model.system, 16, state=state, threads=1)
+    ensemble.realize()
+    alone = least_time(lambda: model.system.calc_forward_dynamics_derivatives(state))
+    assert least_time(ensemble.calc_forward_dynamics_derivatives) < 16 * alone
+
+
+def least_time(call):
+    """Of the processor, the least of several."""
+    call()
+    times = []
+    for _ in range(20):
+        begin = time.thread_time()
+        call()
+        times.append(time.thread_time() - begin)
+    return min(times)
+
+
+def test_several_thermostats_are_in_closed_form(make, close, derivative):
+    """Their forces, beside a constraint: none by columns of the whole tree."""
+    model = make.tree(5, [mb.mobilizer.Pin, mb.mobilizer.Universal])
+    baths = [mb.force.Thermostat(model.forces, model.matter, 0.7, 3.0, 0.4 + 0.1 * k, 0) for k in range(3)]
+    mb.constraint.Rod(model.bodies[1], (0.1, 0, 0), model.bodies[-1], (0, 0.2, 0), 1.0)
+    baths[1].set_disabled_by_default(True)
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    for bath in baths:
+        bath.set_chain_state(state, make.rng.normal(size=len(bath.get_chain_state(state))))
+    model.system.realize(state)
+    found = assert_alone_and_in_lanes(state, make.rng, close, derivative)
+    assert np.count_nonzero(found.z.any(axis=0)) == 2 and sweep_for(model.system, state).parts.plan.by_columns < 0
 
 
 @pytest.mark.parametrize("level", list(mb.Motion.Level)[1:4])

@@ -23,7 +23,6 @@ from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
 from . import along, columns, contacts, couplings, local, mobilizers_in_python, of_state, sweep as kernels
-from .equations import by_contradiction
 from .motion_of_bodies import MotionOfBodies
 from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of, scratch_of
@@ -264,7 +263,6 @@ class Whole(Sweep):
         self.parts, self._in_python = parts, np.flatnonzero(self.bent == 2).tolist()
         #: Whether a record of Duals of a state without own parameters has nothing to be told beside what kernels copy.
         self._is_plain = not self._in_python
-        self._constrained = len(parts.rows) > 0
         #: Whether mobilizers in Python are read by Duals of the whole tree, which know nothing of them.
         self.is_too_wide = bool(self._in_python) and any(
             max(one.plan.by_columns, 0) & columns.SWEPT or (max(one.plan.by_rest, 0) & columns.SWEPT)
@@ -322,7 +320,7 @@ class Whole(Sweep):
             used,
             touching,
             *acted,
-            np.array((*asked, 0), np.int64),
+            np.array(asked, np.int64),
             *between,
         )
         of_tree = *self.of_parts, parts.driven, duals
@@ -335,7 +333,7 @@ class Whole(Sweep):
         of_one = *units, *seeding, *pushing, *acting, sums, np.zeros((nu, tree.nz + 1))
         solving = (
             *(
-                np.zeros((nu if len(parts.driven) or plan.thermostat >= 0 else 0, nu)),
+                np.zeros((nu if len(parts.driven) or len(plan.thermostats) else 0, nu)),
                 np.zeros((nu if len(parts.driven) else 0, ends)),
                 *_both(2 * nu, eights),
                 *_both(m, wide),
@@ -345,7 +343,8 @@ class Whole(Sweep):
             *(*self._groups_of_one, np.zeros(nu, np.int64)),
         )
         accelerations = (np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
-        of_many = *self._scratch_of_many(plan), *accelerations, np.zeros((1, plan.num_scratch))
+        of_lines, of_time = np.zeros((1, plan.num_scratch)), np.zeros((nu if len(parts.rows) else 0, tree.nz + 1))
+        of_many = *self._scratch_of_many(plan), *accelerations, of_lines, of_time
         return *of_plan, *of_tree, *kernels.make_work(tree.nb, nu), *of_parts, *of_one, *solving, *of_many
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
@@ -438,9 +437,8 @@ class Whole(Sweep):
         if state.own_fields or self._departed or not self._is_plain:
             self._put(state, work)
         found = self._run(state, work, routine, valid, q, u, forces, u_dot)
-        contradicting = self._constrained and work[of_state.FLAGS][of_state.CONTRADICTING] and type(found) is not int
         self._pool.append(work)
-        return self._with_contradiction(state, found) if contradicting else found
+        return found
 
     def _run(self, state: State, work: Any, routine: Any, valid: int, q: Any, u: Any, forces: Any, u_dot: Any) -> Any:
         """The kernel's result, or its status."""
@@ -451,17 +449,6 @@ class Whole(Sweep):
             ForwardDynamicsDerivatives, _zeros((self._nu, num_z)) if num_z else self._no_z,
         )
         # fmt: on
-
-    def _with_contradiction(self, state: State, found: ForwardDynamicsDerivatives) -> ForwardDynamicsDerivatives:
-        """The same with what equations add that contradict each other."""
-        state.valid |= _REALIZED
-        state.stage_number = _ACCELERATION
-        added, places = by_contradiction(state)
-        for name in ("q", "u", "z", "time"):
-            more = added[:, places[name]]
-            part = getattr(found, name).reshape(self._nu, -1)[:, : more.shape[1]]  # measures' z come last
-            part += more
-        return found
 
 
 #: Where a record of Duals is among what kernels take.

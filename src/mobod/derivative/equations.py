@@ -149,13 +149,6 @@ def contradiction(state: State) -> Array | None:
     return errors if np.abs(errors).max() > LEAST_ERROR * largest else None
 
 
-def by_contradiction(state: State) -> tuple[Array, dict[str, slice]]:
-    """Terms of derivatives of udot by `variables` from equations that contradict each other, and these. Needs ACCELERATION."""
-    found = by_variables(state)
-    added = solve(state, 0.0 * found.residual, 0.0 * found.errors, turned=found.turned)[0]
-    return added, found.places
-
-
 def solve(
     state: State, residual: Array, errors: Array, known: Array | None = None, turned: Array | None = None
 ) -> tuple[Array, Array]:

@@ -12,14 +12,25 @@ from ..tree import inverse_mass_matrix
 from . import couplings, sweep
 from .entry import both_in, kernel_of, put_accelerations
 from .residual import ACTED, ASKED, BETWEEN, TABLES, add_stiffness, add_terms, find_what_is_swept, gravity
-from .solve import add_column, add_given, contradict, project, put_both_products, put_given
+from .solve import (
+    add_column,
+    add_given,
+    add_turns,
+    copy_rows,
+    exchange,
+    find_left,
+    find_turns,
+    project,
+    put_both_products,
+    put_given,
+)
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 22, 29, 34, 42, 52, 65, 68
-#: Where the plan's flags are, and behind them whether equations contradict each other, see `solve.contradict`.
-FLAGS, CONTRADICTING = 16, 8
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 23, 30, 35, 43, 53, 66, 69
+#: Where the plan's flags are.
+FLAGS = 17
 
 
 @generic
@@ -59,7 +70,7 @@ def _find(
         model, of_bodies, faster, g, bends, bent, slopes, plan[ACTED][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
     )
     if M.shape[0] > 0:
-        sweep.put_mass(model, plan[ASKED][6] >= 0, driven, body_of, flat, flat, sweep.FIRST_COLUMN, 3, M)
+        sweep.put_mass(model, plan[ACTED][5].shape[0] > 0, driven, body_of, flat, flat, sweep.FIRST_COLUMN, 3, M)
     store3(bodies, 0, FORCE, g)
     _load_columns(model, plan[ACTED][1], flat, numbers, eights)
     start = 8 * wide.shape[0]
@@ -77,8 +88,8 @@ def _plan_of(whole: Any) -> Any:
     calls = table(item(whole, 2)), table(item(whole, 3)), table(item(whole, 4)), integers(item(whole, 5))
     tables = *calls, table(item(whole, 6)), integers(item(whole, 7))
     acted = integers(item(whole, 11)), integers(item(whole, 12)), integers(item(whole, 13)), integers(item(whole, 14))
-    acting = *acted, table(item(whole, 15))
-    flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6], asked[7]
+    acting = *acted, table(item(whole, 15)), integers(item(whole, 16))
+    flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]
     of_lines = table(item(whole, FLAGS + 2)), table(item(whole, FLAGS + 3)), integers(item(whole, FLAGS + 4))
     between = table(item(whole, 8)), integers(item(whole, FLAGS + 1)), *of_lines, table(item(whole, FLAGS + 5))
     return integers(item(whole, 1)), (tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acting, between)
@@ -115,8 +126,12 @@ def _many_of(whole: Any) -> Any:
 
 
 @generic
-def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: Any) -> None:
-    """Derivatives of udot by q and below that by u; *M_inv* becomes those by forces. *T* and errors get what motions add."""
+def _solve(model: Record, whole: Any, constrained: bool, scale: float, T: Any, K: Any, M_inv: Any) -> None:
+    """Derivatives of udot by q and below that by u; *M_inv* becomes those by forces. *T* and errors get what motions add.
+
+    *scale* is that of `solve.find_left`, with which the residual's derivatives are where its solution will be, and those by
+    time beside.
+    """
     n, driven = model.nu, integers(item(whole, TREE + 5))
     (R, wide_R), (D, wide_D) = both_in(whole, RIGID + 3), both_in(whole, SOLVING + 2)
     E, wide_E = both_in(whole, SOLVING + 4)
@@ -128,7 +143,11 @@ def _solve(model: Record, whole: Any, constrained: bool, T: Any, K: Any, M_inv: 
         rows, row_of = matrix(item(whole, SOLVING + 6)), integers(item(whole, TREE + 4))
         P, W = matrix(item(whole, SOLVING + 8)), matrix(item(whole, SOLVING + 9))
         project(model, row_of, M_inv, rows, G, P, W, Q)
-        integers(item(whole, FLAGS))[CONTRADICTING] = contradict(model, model.A_GB, model.u_dot) > 0.0
+        if scale > 0.0:
+            find_turns(scale, P, W, rows)
+            for half in range(2):
+                add_turns(rows, n, m, wide_D, wide_R, half * n, wide_E, half * eights)
+            add_turns(rows, n, m, matrix(item(whole, MANY + 10)), T, 0, E, 2 * start)
     if driven.shape[0] > 0:
         M = matrix(item(whole, SOLVING))
         for half in range(2):
@@ -193,14 +212,24 @@ def _find_all(
     udot, A = matrix(item(whole, MANY + 5)), matrix(item(whole, MANY + 6))
     put_accelerations(model, inverse, u_dot, udot, A)
     end = 2 * n + (0 if inverse else T.shape[1])
-    _find(model, (duals, addresses), plan, udot, A, end, *scratch, T, E, K)
+    left, scale = matrix(item(whole, SOLVING + 6)), 0.0
+    if constrained and not inverse:
+        scale = find_left(model, A, udot, left)
+    for turned in range(2 if scale > 0.0 else 1, 0, -1):
+        if turned == 2:
+            exchange(model, left)
+        _find(model, (duals, addresses), plan, udot, A, end, *scratch, T, E, K)
+        if turned == 2:
+            exchange(model, left)
+            copy_rows(rigid[3], matrix(item(whole, SOLVING + 2)))
+            copy_rows(T, matrix(item(whole, MANY + 10)))
     if inverse:
         for i in range(n):
             for j in range(n):
                 by_q[i, j], by_u[i, j] = rigid[3][i, j], rigid[3][n + i, j]
         return
     inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, *both_in(whole, SOLVING + 11), by_forces)
-    _solve(model, whole, constrained, T, K, by_forces)
+    _solve(model, whole, constrained, scale, T, K, by_forces)
     _put(n, whole, E.shape[0] if constrained else 0, T, K, by_forces, by_q, by_u, by_z, by_time)
 
 

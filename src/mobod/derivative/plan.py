@@ -1,7 +1,7 @@
 """The plan of differentiation: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
-`local`; contacts pair by pair, see `contacts`; a thermostat in closed form, see `thermostats`; a force along a path, such as a
+`local`; contacts pair by pair, see `contacts`; thermostats in closed form, see `thermostats`; a force along a path, such as a
 muscle's, by what changes the path, see `along`, unless that is one body's motion, so that it is local. What may depend on
 anything is differentiated by all columns, see `columns`.
 """
@@ -114,8 +114,8 @@ class Plan:
         Whether there is anything beside gravity and forces on single mobilities.
     constrained : bool
         Whether there are equations.
-    thermostat : int
-        The element that is one, see `thermostats`; -1 for none.
+    thermostats : array
+        The elements that are some, see `thermostats`.
     num_blocks : int
         How many blocks of derivatives there are: of bodies, of what couples two, and of errors.
     pattern : pattern.Pattern
@@ -151,7 +151,7 @@ class Plan:
     damped: bool
     acts: bool
     constrained: bool
-    thermostat: int
+    thermostats: Table
     num_blocks: int
     pattern: Pattern
 
@@ -164,9 +164,9 @@ class Plan:
     def for_kernels(self) -> Any:
         """The tables that kernels take."""
         flags = int(self.damped), int(self.acts), int(self.constrained)
-        asked = self.by_columns, self.by_rest, self.by_parts, *flags, self.thermostat, int(self.by_duals)
+        asked = self.by_columns, self.by_rest, self.by_parts, *flags, int(self.by_duals)
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
-        acted = self.acted, self.acted_places, self.stiff, self.stiff_places, self.hung
+        acted = self.acted, self.acted_places, self.stiff, self.stiff_places, self.hung, self.thermostats
         return (
             tables,
             self.used,
@@ -353,7 +353,7 @@ class _Making:
         self._along: dict[tuple[tuple[int, ...], tuple[int, ...], bool], list[int]] = {}
         #: Of slots of tangents by z and time, with a node's kind and body: the element whose z is there, -1 for time.
         self._slots: dict[tuple[int, int, int], int] = {}
-        self._thermostat = -1
+        self._thermostats: list[int] = []
         self._lines = LineTables(fields, self._graph.common)
         self._bushings: list[tuple[int, int]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
@@ -432,7 +432,7 @@ class _Making:
             damped=self._damped,
             acts=self._acts or by_columns >= 0,
             constrained=what.constrained,
-            thermostat=self._thermostat,
+            thermostats=np.array(self._thermostats, np.int64),
             num_blocks=num_blocks,
             pattern=self._pattern,
         )
@@ -461,8 +461,8 @@ class _Making:
 
     def _take_run(self, r: int, run: Sequence[Any]) -> None:
         """Elements of one kind: contacts, local ones, or by columns; by z and time apart."""
-        if isinstance(run[0], Thermostat) and len(run) == 1 and self._thermostat < 0:
-            self._thermostat = run[0].element
+        if run[0].routine is Thermostat.routine:
+            self._thermostats += [force.element for force in run]
             return
         if run[0].routine is GravityCompensation.routine:
             for force in run:

@@ -50,7 +50,7 @@ def find_what_is_swept(
     # fmt: on
     """N, bends, and wrenches F that the rigid sweep carries along, which it takes beside a state; the udot and A that it is at.
 
-    The latter are *total* and *totals* beside a thermostat. *unit* and *seeds* are scratch; the others as of `add_terms`.
+    The latter are *total* and *totals* beside thermostats. *unit* and *seeds* are scratch; the others as of `add_terms`.
     """
     dual, addresses = duals
     own, own_of_each, first = owns
@@ -60,8 +60,8 @@ def find_what_is_swept(
             own[i] = own_of_each[first + lane, i]
         columns.find_bends(model, lane, (dual, addresses[1]), bent, N, seeds, bends)
     find_wrenches(model, plan[ACTED][0], g, plan[ASKED][5] != 0, F, unit)
-    if plan[ASKED][6] >= 0:
-        thermostats.put_motion(model, plan[ASKED][6], u_dot, A, total, totals)
+    if plan[ACTED][5].shape[0] > 0:
+        thermostats.put_motion(model, plan[ACTED][5], u_dot, A, total, totals)
         u_dot, A = total, totals
     return u_dot, A
 
@@ -94,7 +94,7 @@ def add_terms(
     Parameters
     ----------
     M, total
-        The mass matrix and scratch, for a thermostat.
+        The mass matrix and scratch, for thermostats.
     lanes, owns, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, L, F, C, D, T, E, K
         As of `add_parts`.
     """
@@ -103,11 +103,11 @@ def add_terms(
     clear(T)
     clear(E)
     clear(K)
-    if plan[ASKED][6] >= 0:
-        thermostats.differentiate(model, plan[ASKED][6], M, numbers, D, T, total)
+    if plan[ACTED][5].shape[0] > 0:
+        thermostats.differentiate(model, plan[ACTED][5], M, numbers, D, T, total)
     if plan[BETWEEN][3].shape[0] > 0:
         lines.measure(model, plan[BETWEEN][3], bodies, L)
-    if plan[ASKED][7] != 0:
+    if plan[ASKED][6] != 0:
         add_parts(model, lanes, owns, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, L, F, C, D, T, E, K)
         local.add_errors(model, plan[TABLES][:4], of_tree[2], bodies, numbers, C, E)
     if plan[CONTACTS].shape[0] > 0:

@@ -4,7 +4,8 @@
 
 and where motions prescribe d(udot) = K, M K is added to the residual's, G K to the errors', and K in the end: their rows and
 columns of M^-1 are zero. The pseudoinverse depends on q, too: redundant equations that contradict each other have errors e
-left, and add W^+ P^T d(G^T e) to d(errors), W = G P, see `equations`.
+left, and add W^+ P^T d(G^T e) to d(errors), W = G P, see `equations`. d(G^T e) is what derivatives of the residual change by
+with multipliers lambda + e: these are found twice.
 
 Of one state, columns are eight in a vector, and factors on the left are numbers; of lanes all are lanes.
 """
@@ -196,6 +197,70 @@ def project(model: Record, row_of: Any, M_inv: Any, all_rows: Any, G: Any, P: An
             q = load(Q, i, m - 1)
             for j in range(n):
                 store(M_inv, i, j, load(M_inv, i, j) - q * load(P, m - 1, j))
+
+
+@generic
+def find_left(model: Record, A: Any, u_dot: Any, left: Any) -> Any:
+    """Multipliers with what is left of errors beside, into *left*, and how large that is made; 0 where nothing is left.
+
+    Needs the factor of the Gram matrix.
+    """
+    contradicts, o = contradict(model, A, u_dot), zero(load(model.time, 0, 0))
+    most, largest = o, o + 1.0
+    for r in range(model.num_rows):
+        store(left, r, 0, o)
+    for g in range(model.num_groups[0]):
+        for at in range(model.group_first[g], model.group_end[g]):
+            constraint_operators.put_acceleration_errors(model, model.group_constraints[at], A, u_dot, left)
+    for r in range(model.num_rows):
+        most = maximum(most, absolute(load(left, r, 0)))
+        largest = maximum(largest, absolute(load(model.multiplier, r, 0)))
+    scale = where(contradicts > 0.0, largest / where(contradicts > 0.0, most, o + 1.0), o)
+    for r in range(model.num_rows):
+        x = load(model.multiplier, r, 0)
+        store(left, r, 0, where(contradicts > 0.0, x + scale * load(left, r, 0), x))
+    return scale
+
+
+@generic
+def exchange(model: Record, left: Any) -> None:
+    """Exchange multipliers and those in *left*."""
+    for r in range(model.num_rows):
+        x = load(model.multiplier, r, 0)
+        store(model.multiplier, r, 0, load(left, r, 0))
+        store(left, r, 0, x)
+
+
+@generic
+def copy_rows(source: Any, target: Any) -> None:
+    """All numbers of *source*."""
+    for i in range(source.shape[0]):
+        for j in range(source.shape[1]):
+            store(target, i, j, load(source, i, j))
+
+
+@generic
+def find_turns(scale: Any, P: Any, W: Any, Z: Any) -> None:
+    """W^+ P^T by what `find_left` has made errors larger by; zero where it found none."""
+    o = zero(scale)
+    share = where(scale > 0.0, 1.0 / where(scale > 0.0, scale, o + 1.0), o)
+    for c in range(W.shape[0]):
+        for i in range(P.shape[1]):
+            total = o
+            for k in range(W.shape[0]):
+                total = total + load(W, c, k) * load(P, k, i)
+            store(Z, c, i, share * total)
+
+
+@generic
+def add_turns(Z: Any, n: int, m: int, turned: Any, R: Any, below: int, E: Any, start: int) -> None:
+    """*Z* times what *turned* has beyond *R*, rows from *below* on, added to *E* from column *start* on."""
+    for i in range(n):
+        for j in range(R.shape[1]):
+            x = load(turned, below + i, j) - load(R, below + i, j)
+            if some_touch(absolute(x)):
+                for c in range(m):
+                    store(E, c, start + j, load(E, c, start + j) + load(Z, c, i) * x)
 
 
 @generic

@@ -1,6 +1,7 @@
-"""Derivatives of a thermostat's force, -c_0 M u: the rigid sweep has it, as inertial forces at udot + c_0 u.
+"""Derivatives of thermostats' forces, -c_0 M u: the rigid sweep has them, as inertial forces at udot + c_0 u.
 
-Positions change M (udot + c_0 u) as they change M udot. Beyond that there are c_0 M by u, and M u by c_0; M is with rotors.
+c_0 is the sum of theirs. Positions change M (udot + c_0 u) as they change M udot. Beyond that there are c_0 M by u, and M u by
+each one's c_0; M is with rotors.
 What the sweep leaves of accelerations by q, c + c_0 a, becomes c again, for constraints.
 """
 
@@ -13,9 +14,18 @@ from .sweep import BY_Q, BY_U, SPEED
 
 
 @generic
-def put_motion(model: Record, e: int, u_dot: Any, A: Any, faster: Any, of_bodies: Any) -> None:
-    """udot + c_0 u of thermostat *e*, and the accelerations of bodies with it."""
-    c0 = load(model.z, model.force_first_z[e], 0)
+def _sum_of_rates(model: Record, elements: Any) -> Any:
+    """c_0 of all thermostats together."""
+    c0 = load(model.z, model.force_first_z[elements[0]], 0)
+    for k in range(1, elements.shape[0]):
+        c0 = c0 + load(model.z, model.force_first_z[elements[k]], 0)
+    return c0
+
+
+@generic
+def put_motion(model: Record, elements: Any, u_dot: Any, A: Any, faster: Any, of_bodies: Any) -> None:
+    """udot + c_0 u of the thermostats among *elements*, and the accelerations of bodies with it."""
+    c0 = _sum_of_rates(model, elements)
     for i in range(model.nu):
         store(faster, i, 0, load(u_dot, i, 0) + c0 * load(model.u, i, 0))
     for b in range(model.nb):
@@ -24,13 +34,12 @@ def put_motion(model: Record, e: int, u_dot: Any, A: Any, faster: Any, of_bodies
 
 
 @generic
-def differentiate(model: Record, e: int, M: Any, columns: Any, D: Any, T: Any, work: Any) -> None:
-    """Terms beyond the sweep, added to *D*, and to the column of c_0 in *T* if that has any; *work* is scratch.
+def differentiate(model: Record, elements: Any, M: Any, columns: Any, D: Any, T: Any, work: Any) -> None:
+    """Terms beyond the sweep, added to *D*, and to the columns of each c_0 in *T* if that has any; *work* is scratch.
 
     *columns*, S, a, c by q and c by u by mobility, become those of udot alone.
     """
-    z, nu = model.force_first_z[e], model.nu
-    c0, o = load(model.z, z, 0), zero(load(model.time, 0, 0))
+    nu, c0, o = model.nu, _sum_of_rates(model, elements), zero(load(model.time, 0, 0))
     for i in range(nu):
         store(work, i, 0, o)
     for i in range(nu):
@@ -40,5 +49,7 @@ def differentiate(model: Record, e: int, M: Any, columns: Any, D: Any, T: Any, w
         for j in range(nu):
             store(D, nu + i, j, load(D, nu + i, j) + c0 * load(M, i, j))
             store(work, j, 0, load(work, j, 0) + load(M, i, j) * u)
-    for i in range(nu if T.shape[1] > 0 else 0):
-        store(T, i, z, load(T, i, z) + load(work, i, 0))
+    for k in range(elements.shape[0] if T.shape[1] > 0 else 0):
+        z = model.force_first_z[elements[k]]
+        for i in range(nu):
+            store(T, i, z, load(T, i, z) + load(work, i, 0))

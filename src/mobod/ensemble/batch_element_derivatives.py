@@ -18,7 +18,6 @@ from ..derivative.by_numbers import differentiate
 from ..derivative.entry import put_accelerations
 from ..derivative.residual import (
     ACTED,
-    ASKED,
     BETWEEN,
     TABLES,
     add_stiffness,
@@ -27,8 +26,21 @@ from ..derivative.residual import (
     find_what_is_swept,
     gravity,
 )
-from ..derivative.solve import add_given, contradict, project, put_both_products, put_given, put_products
+from ..derivative.solve import (
+    add_given,
+    add_turns,
+    contradict,
+    copy_rows,
+    exchange,
+    find_left,
+    find_turns,
+    project,
+    put_both_products,
+    put_given,
+    put_products,
+)
 from ..derivative.sweep import FORCE
+from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..state.validity import ARTICULATED, EVERYTHING, FORCES, KINEMATICS, NO_RATES
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix
@@ -66,7 +78,7 @@ def _find(
     )
     store3(bodies, 0, FORCE, g)
     if M.shape[0] > 0:
-        every = plan[ASKED][6] >= 0 or T.shape[1] == 0
+        every = plan[ACTED][5].shape[0] > 0 or T.shape[1] == 0
         sweep.put_mass(model, every, driven, body_of, speeds, columns, 0, 0, M)
     trees, L = (carrier, body_of, (row_of, n, 2 * n)), of_pairs[0]
     add_terms(model, 8, owns, duals, plan, u_dot, A, end, trees, N, bodies, speeds, scratch, L, M, total, F, C, D, T, E, K)
@@ -88,7 +100,7 @@ def _make_unsound(M_inv: Any, sound: Any) -> None:
 def calc_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own: Any, picked: Any, own_of_each: Any, num_z: int,
     beyond: Any, both: bool, groups: tuple[Any, Any], of_rest: tuple[Any, Any], carried: Any, of_tree: Any, rows: Any,
-    driven: Any, contradicting: Any, plan: Any, given: Any, udot: Any, A: Any, total: Any, totals: Any, unit: Any, N: Any,
+    driven: Any, plan: Any, given: Any, udot: Any, A: Any, total: Any, totals: Any, unit: Any, N: Any,
     bends: Any, F: Any, bodies: Any, speeds: Any, of_columns: Any, stiffness: Any, C: Any, of_pairs: Any, of_lines: Any,
     rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, work: Any, M_inv: Any,
     rest: Any, D: Any, out: Any,
@@ -97,8 +109,7 @@ def calc_derivatives(
     """Derivatives of udot by q, u, z, in rows of *num_z*, forces on the mobilities, and time, one behind the other.
 
     Where there are udot *given*, those of what is missing for them by q and u, then M. It is one kernel because both find the
-    same, which takes most of the time to compile. States get 1 in *contradicting* where equations contradict each other, of
-    which there is more, see `derivative.equations`.
+    same, which takes most of the time to compile.
     """
     model, inverse = attach(block), given.shape[0] > 0
     n, columns = model.nu, 2 * model.nu + T.shape[1]
@@ -113,10 +124,21 @@ def calc_derivatives(
             sound = nothing_of(model.u_dot, n, o)
             inverse_mass_matrix.calc_m_inv(model, address, ARTICULATED, work, work, M_inv)
         put_accelerations(model, inverse, udot, udot, A)
-        _find(
-            model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F, bodies,
-            speeds, of_columns, stiffness, C, carried, (of_lines, of_pairs), beyond, rigid, T, E, K, driven, M,
-        )
+        m, scale, turns = rows.shape[0], o, 0
+        if m > 0:
+            scale = find_left(model, A, udot, G)
+            turns = int(some_touch(scale))
+        for turned in range(turns, -1, -1):
+            if turned == 1:
+                exchange(model, G)
+            _find(
+                model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F,
+                bodies, speeds, of_columns, stiffness, C, carried, (of_lines, of_pairs), beyond, rigid, T, E, K, driven, M,
+            )
+            if turned == 1:
+                exchange(model, G)
+                copy_rows(rigid, D)
+                copy_rows(T, rest)
         if inverse:
             for i in range(n):
                 for j in range(n):
@@ -126,10 +148,13 @@ def calc_derivatives(
             put_rows(M, 0, n, out, first, 2 * n * n)
         else:
             _make_unsound(M_inv, sound)
-            m = rows.shape[0]
             if m > 0:
                 project(model, of_tree[4], M_inv, G, rows_of_g, P, W, Q)
-                scatter(contradicting, first, 0, contradict(model, model.A_GB, model.u_dot))
+            if turns > 0:
+                find_turns(scale, P, W, G)
+                for half in range(2):
+                    add_turns(G, n, m, D, rigid, half * n, E, half * n)
+                add_turns(G, n, m, rest, T, 0, E, 2 * n)
             add_given(M, n, driven, K, 0, n, rigid[:n], 0)
             add_given(M, n, driven, K, n, 2 * n, rigid[n:], 0)
             add_given(M, n, driven, K, 2 * n, columns, T, 0)

@@ -91,8 +91,7 @@ class Derivatives(OfParts):
             return into or kind(*parts)
         block, found = results(self._groups * LANES, self._n, kind, shapes, into)
         if not self._sweeps():
-            contradicting = self._through_parts(asked, realized, block, nz)
-            self._find_alone(contradicting, found, self._system.calc_forward_dynamics_derivatives)
+            self._through_parts(asked, realized, block, nz)
             found.z[..., self._template.tree.nz :] = 0.0  # what measures integrate, after the forces' own
             return put(found, into)
         sweep, bodies = self._sweep(), (self._template.tree.nb, sweeps.NUMBERS_A_BODY)
@@ -384,10 +383,10 @@ class Derivatives(OfParts):
         counts = self._template.tree.counts
         return self._system.compiles_measures or bool(counts["measure_memory_size"] or counts["bristle_rows"])
 
-    def _through_parts(self, asked: str, realized: bool, block: Array, num_z: int, u_dot: Array | None = None) -> Array:
+    def _through_parts(self, asked: str, realized: bool, block: Array, num_z: int, u_dot: Array | None = None) -> None:
         """Those of `batch_element_derivatives.calc_derivatives`: of inverse dynamics at *u_dot*, else of forward dynamics.
 
-        Rows of derivatives by z have *num_z* numbers in the *block*. Returned is which states' equations contradict each other.
+        Rows of derivatives by z have *num_z* numbers in the *block*.
         """
         whole, inverse, padded = self._whole(), u_dot is not None, self._groups * LANES
         given = np.zeros((padded if inverse else 0, self._template.tree.nu))
@@ -397,7 +396,7 @@ class Derivatives(OfParts):
             before, plan, scratch = whole.of_lanes[inverse]
         except KeyError:  # made once: it takes as long as a few states do
             before, plan, scratch = whole.of_lanes[inverse] = self._arguments(whole, inverse)
-        contradicting, own = np.zeros((padded, 1)), own_of_each(self._own)
+        own = own_of_each(self._own)
         with whole.work_of_lanes(self._template, min(self._threads, self._groups), self._own) as of_each:
 
             def kernel(block: Any, address: int, share: Any, states: Any, *others: Any) -> None:
@@ -410,22 +409,21 @@ class Derivatives(OfParts):
                 kernel,
                 {},
                 (2 * self._template.tree.nu, self._template.tree.nu),
-                before=(*before, contradicting, plan, given),
+                before=(*before, plan, given),
                 scratch=scratch,
                 alone=_never,
                 realized=realized,
                 found=block,
                 whose=whole,
             )
-        return contradicting
 
     def _arguments(self, whole: Whole, inverse: bool) -> tuple[Any, Any, tuple[tuple[int, int], ...]]:
-        """Arguments of kernels that are of a tree: before *contradicting*, the plan, and the shapes of scratch."""
+        """Arguments of kernels that are of a tree: first ones, the plan, and the shapes of scratch."""
         tree, none = self._template.tree, np.zeros(0, np.int64)
         nu, num_rows, pattern = tree.nu, max(tree.counts["num_rows"], 1), whole.parts.plan.pattern
         rows, driven = (none, none) if inverse else (whole.parts.rows, whole.parts.driven)
         of_rest, m, moved = 0 if inverse else tree.nz + 1, max(len(rows), 1), nu if len(driven) else 0
-        of_mass = nu if inverse or len(driven) or whole.parts.plan.thermostat >= 0 else 0
+        of_mass = nu if inverse or len(driven) or len(whole.parts.plan.thermostats) else 0
         wide = 2 * nu + of_rest
         groups = pattern.at_once, whole.groups_of_lanes, all_of(nu, of_rest)
         beyond = pattern.beyond_tree(whole.parts.plan.couples_by_u)

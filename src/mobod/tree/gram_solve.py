@@ -29,8 +29,8 @@ NOISE, FAINT = 1e-14, 1e-6
 SMALL, SURE = 1e-2, 0.1
 #: It moves nothing if its square is at most this part of its scale (`constraint_paths`), whatever the masses are.
 IDLE = 1e-20
-#: How other right sides are solved: with a factor that is to be made anew, since some lanes have dropped rows, or the present
-#: one, of which no row is dropped, or which is orthogonal.
+#: How other right sides are solved: with a factor that is to be made anew, since some lanes have dropped rows and others none,
+#: or the present one, of which no row is dropped, or which is orthogonal.
 ANEW, WHOLE, ORTHOGONAL = 0, 1, 2
 
 
@@ -99,7 +99,8 @@ def solve(model: Record, first: int, m: int, rows: int, x: Any, dropped: Any) ->
             _solve_whole(model, first, m, rows, x, dropped)
         _orthogonalize(model, first, m)
         _solve_redundant(model, first, m, rows, x, dropped)
-        return ANEW if num_lanes(dropped) > 1 else ORTHOGONAL
+        some_whole = any_not_finite(where(dropped > 0.0, zero(dropped), 1e308 + zero(dropped)) * 1e308)
+        return ANEW if some_whole else ORTHOGONAL
     return solve_again(model, first, m, rows, x, WHOLE)
 
 
