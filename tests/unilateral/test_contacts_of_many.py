@@ -313,11 +313,8 @@ def test_friction_that_changes_between_steps_or_in_a_run_is_that_of_states_in_la
     assert np.allclose(motions.u[:, -1], [one.u[-1] for one in runs], rtol=0.0, atol=1e-9)
 
 
-def test_what_only_seems_to_let_go_of_a_plate_on_redundant_points_does_not():
-    """Of more points than it takes the least multipliers pull at the far end where the load is beyond 0.905, and it tips at 1.
-
-    A mass between springs goes to and fro on the plate, up to 10 / 11 of amplitudes of 0.9 to 1.15.
-    """
+def plate_on_redundant_points():
+    """A plate on four points in a line, with a mass between springs on it."""
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     mb.force.Gravity(forces, matter, (0, -10.0, 0))
@@ -329,6 +326,15 @@ def test_what_only_seems_to_let_go_of_a_plate_on_redundant_points_does_not():
         mb.contact.PointPlane(matter.ground, (0, 1, 0), 0.0, plate, (x, 0, 0))
     state = system.realize_topology()
     state.q = (0.0, 0.0, 1e-3, 0.0)
+    return system, state
+
+
+def test_what_only_seems_to_let_go_of_a_plate_on_redundant_points_does_not():
+    """Of more points than it takes the least multipliers pull at the far end where the load is beyond 0.905, and it tips at 1.
+
+    The mass goes to and fro, up to 10 / 11 of amplitudes of 0.9 to 1.15.
+    """
+    system, state = plate_on_redundant_points()
     speeds = np.sqrt(50.0 * 5.5 / 2.5) * np.linspace(0.9, 1.15, 6)
     ensemble = mb.Ensemble(system, 6, state=state)
     ensemble.u = np.column_stack([np.zeros((6, 3)), speeds])
@@ -344,6 +350,21 @@ def test_what_only_seems_to_let_go_of_a_plate_on_redundant_points_does_not():
         opened.append(any(one.kind == "opened" for one in found.events))
     assert opened == [False] * 5 + [True]
     assert motions.statistics["in_lanes"].tolist() == [True, True, False, False, False, False]
+
+
+def test_arrays_in_which_it_is_found_whether_forces_hold_are_lent_to_no_other_run_meanwhile(monkeypatch):
+    """Runs in other threads share what handles contacts, and so these."""
+    find, lent = ContactEvents._second_rates, []
+
+    def find_meanwhile(events, state, contacts, problem):
+        lent.append(any(one is problem.space for one in events._spaces))
+        return find(events, state, contacts, problem)
+
+    monkeypatch.setattr(ContactEvents, "_second_rates", find_meanwhile)
+    system, state = plate_on_redundant_points()
+    state.u = (0.0, 0.0, 0.0, 11.0)
+    mb.simulate(system, state, 0.5, accuracy=1e-5)
+    assert lent and not any(lent)
 
 
 @pytest.mark.filterwarnings("ignore:contacts are violated")

@@ -225,14 +225,15 @@ class ContactEvents(EventHandler):
         rows = constraints_of(bare, closed)
         rows = rows._replace(friction=np.array([one.get_static_friction() for one in closed]))
         problem = Problem(bare, rows, space=self._take_space(bare))
-        self._spaces.append(problem.space)
-        if _rank(problem.W) == len(problem.W):
-            return False
-        a = self._second_rates(bare, closed, problem)
         try:
+            if _rank(problem.W) == len(problem.W):
+                return False
+            a = self._second_rates(bare, closed, problem)
             after = problem.solve(a, np.zeros(len(a)))
         except ConvergenceError:
             return False
+        finally:
+            self._spaces.append(problem.space)
         return float(np.abs(after).max()) <= _HELD * float(np.abs(a).max())
 
     def _take_space(self, state: State) -> Space:
