@@ -1,7 +1,9 @@
 """Subsystems that users write: what they allocate in a state, when they are called, and what integrators make of it."""
 
 import copy
+import gc
 import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -1069,6 +1071,26 @@ def test_a_hook_misspelt_is_a_warning(name, near):
     with pytest.warns(UserWarning, match=rf"Typist\.{name} is no hook of a Subsystem.*did you mean {near}\?") as found:
         type(mb.Subsystem)("Typist", (mb.Subsystem,), {name: lambda self, state: None, "__module__": __name__})
     assert len(found) == 1 and found[0].filename == __file__
+
+
+def test_a_system_goes_with_a_class_of_its_own_whose_hook_knows_it():
+    """What is found of classes is kept by systems: classes live as long as what keeps it."""
+
+    def use():
+        system = mb.examples.double_pendulum.build()[0]
+
+        class Own(mb.Subsystem):
+            def realize_position(self, state):
+                system.get_subsystem(0)
+
+        own = Own(system)
+        mb.simulate(system, system.realize_topology(), 0.01)
+        assert system.parts_in_python == [own]
+        return weakref.ref(system)
+
+    known = use()
+    gc.collect()
+    assert known() is None
 
 
 def test_hooks_and_methods_of_ones_own_are_no_warning(recwarn):

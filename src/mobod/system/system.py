@@ -78,6 +78,7 @@ class MultibodySystem(Differentiable):
         self.measures_in_python: list[Any] = []
         self._interpreted_bodies: list[MobilizedBody] = []
         self._interpreted_constraints: list[Constraint] = []
+        self._interpreted_subsystems: list[Subsystem] = []
         self._hooked: dict[int, list[int]] = {}  # for each stage: which subsystems have a hook of their own
         self.custom_motions: list[Custom] = []
         #: Whether parts of users' own Python take part in realizing states.

@@ -31,10 +31,9 @@ from .events import HasEvents
 _SPELT: weakref.WeakSet[type] = weakref.WeakSet()
 
 
-@functools.lru_cache(maxsize=512)
-def _own_hooks(kind: Any) -> frozenset[str]:
-    """The hooks of stages that a subsystem's class has of its own."""
-    return frozenset(hook for hook in HOOKS.values() if getattr(kind, hook) is not getattr(Subsystem, hook))
+def _has_hook(subsystem: Subsystem, hook: str) -> bool:
+    """True if a subsystem's class has a hook of its own."""
+    return getattr(type(subsystem), hook) is not getattr(Subsystem, hook)
 
 
 class HasTopology(HasEvents):
@@ -49,6 +48,7 @@ class HasTopology(HasEvents):
     measures_in_python: list[Any]
     _interpreted_bodies: list[MobilizedBody]
     _interpreted_constraints: list[Constraint]
+    _interpreted_subsystems: list[Subsystem]
     _hooked: dict[int, list[int]]
 
     def tree_for(self, use_euler_angles: bool) -> Tree:
@@ -107,8 +107,11 @@ class HasTopology(HasEvents):
         along = [(force, force.acts_along()) for force in self.all_forces()]
         self.paths_that_may_jump = [one for one in along if isinstance(one[1], Transmission) and one[1].may_jump]
         self._interpreted_bodies = [body for body in matter.body_list if body.interpreter is not None]
-        own_hooks = [_own_hooks(type(one)) for one in self.subsystems]  # type: ignore[arg-type]
-        self._hooked = {int(stage): [i for i, own in enumerate(own_hooks) if hook in own] for stage, hook in HOOKS.items()}
+        self._hooked = {
+            int(stage): [i for i, one in enumerate(self.subsystems) if _has_hook(one, hook)] for stage, hook in HOOKS.items()
+        }
+        # not those that are hooked for their measures, further down
+        self._interpreted_subsystems = [self.subsystems[i] for i in sorted({i for own in self._hooked.values() for i in own})]
         self._interpreted_constraints = [one for one in matter.constraints if one.interpreter is not None]
         hooks = any(self._hooked.values())
         motions = [body.driver for body in matter.body_list]
@@ -295,8 +298,7 @@ class HasTopology(HasEvents):
             *self.custom_motions,
         ]
         found += [force for force in self.all_forces() if not getattr(force, "is_compiled", True)]
-        own = [one for one in self.subsystems if _own_hooks(type(one))]  # type: ignore[arg-type]  # not for its measures
-        return [*found, *own]
+        return [*found, *self._interpreted_subsystems]
 
     def parts_apart(self, state: State) -> Parts | None:
         """The parts in Python, where derivatives take differences of these alone; None of all, or where there are none.
