@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 
 import numpy as np
 import pytest
@@ -242,6 +243,48 @@ def test_a_massless_movable_leaf_is_welded_with_a_warning(write):
     state = model.default_state()
     model.system.realize(state, mb.Stage.ACCELERATION)
     assert np.isfinite(state.u_dot).all()
+
+
+@pytest.mark.parametrize("floating_base", [False, True])
+def test_a_file_without_inertials_moves_for_kinematics(write, floating_base):
+    """Errors, warnings and the report name what keeps its joints, and of joints that are kept what they have."""
+    path = write(
+        robot(
+            *(link(name, "") for name in ("base", "arm", "tip")),
+            joint("shoulder", "continuous", "base", "arm", '<axis xyz="0 0 1"/>'),
+            joint(
+                "slide", "prismatic", "arm", "tip", '<axis xyz="1 0 0"/><limit lower="-1" upper="1" effort="1" velocity="1"/>'
+            ),
+        )
+    )
+    if floating_base:
+        with pytest.raises(mb.ModelError, match=r"root link 'base' has too little mass of its own: .*weld_massless=False"):
+            mb.load_urdf(path, floating_base=True)
+    else:
+        with pytest.warns(UserWarning, match=r"are welded: 'shoulder', 'slide' \(.*weld_massless=False keeps them"):
+            mb.load_urdf(path)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = mb.load_urdf(path, floating_base=floating_base, weld_massless=False, strict=True)
+    assert list(model.coordinates)[-2:] == ["shoulder", "slide"]
+    assert sum("kept, as was asked" in line for line in model.report) == 2 + floating_base
+    state = model.default_state()
+    q = state.q.copy()
+    q[model.coordinates["shoulder"]], q[model.coordinates["slide"]] = 0.5, 0.25
+    state.q = q
+    u = np.zeros(len(state.u))
+    u[model.speeds["shoulder"]] = 2.0
+    state.u = u
+    model.system.realize(state, mb.Stage.VELOCITY)
+    at, along, across = (
+        model.bodies["tip"],
+        np.array([np.cos(0.5), np.sin(0.5), 0.0]),
+        np.array([-np.sin(0.5), np.cos(0.5), 0.0]),
+    )
+    assert_allclose(at.get_body_transform(state).p, 0.25 * along, atol=1e-15)
+    assert_allclose(at.get_body_velocity(state)[1], 0.5 * across, atol=1e-15)
+    with pytest.raises(mb.ModelError, match="has no inertia to move"):
+        model.system.realize(state, mb.Stage.ACCELERATION)
 
 
 @pytest.mark.parametrize("kind", ["continuous", "prismatic", "planar", "floating"])

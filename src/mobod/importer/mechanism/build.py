@@ -23,6 +23,8 @@ from .mimicry import couple
 from .options import Options
 from .order import Branch, find_order
 
+_KEEP = "weld_massless=False"
+
 
 def build(mechanism: Mechanism, options: Options, gravity: ArrayLike) -> Model:
     """Make a system of a mechanism.
@@ -59,7 +61,7 @@ def build(mechanism: Mechanism, options: Options, gravity: ArrayLike) -> Model:
     masses = find_masses(mechanism, order.branches, options.strict)
     if mechanism.faults:
         warnings.warn(f"{path}: {'; '.join(mechanism.faults)}", stacklevel=outside())
-    welded = _weld_idle(mechanism, order.branches, masses)
+    welded = _weld_idle(mechanism, order.branches, masses, options.weld_massless)
     looks = Looks(MeshFinder(path, options.package_dirs))
     made = Bodies(mechanism, order, masses, welded, looks)
     looks.report(mechanism, options.strict)
@@ -93,23 +95,29 @@ def build(mechanism: Mechanism, options: Options, gravity: ArrayLike) -> Model:
     return model
 
 
-def _weld_idle(mechanism: Mechanism, branches: Sequence[Branch], masses: Mapping[str, LinkMass]) -> set[str]:
-    """Links that are welded to what carries them, since they would move without moving any mass."""
+def _weld_idle(
+    mechanism: Mechanism, branches: Sequence[Branch], masses: Mapping[str, LinkMass], weld_massless: bool
+) -> set[str]:
+    """Links to weld to what carries them, since they would move without moving any mass; none if these are kept."""
     report, links = mechanism.report, mechanism.links
     idle, light = find_idle(branches, masses, {name for name, link in links.items() if link.static})
+    if not weld_massless:
+        _report_kept(mechanism, [*light, *idle])
+        return set()
     base = next((branch.link for branch in [*light, *idle] if branch.joint is None and branch.link == mechanism.root), None)
     if base is not None or light:
         name = base if base is not None else light[0].link
         what = "the base cannot float: the root link" if name == mechanism.root else "a link cannot move freely: link"
         raise mechanism.fail(
             links[name].place,
-            f"{what} {name!r} has too little mass of its own, so that joints take up some "
-            "of its motions at no effort; give it an <inertial>, or fix it to a link that has one",
+            f"{what} {name!r} has too little mass of its own: some of its motions move none; give it an <inertial>, "
+            f"fix it to a link that has one, or keep it for kinematics alone ({_KEEP})",
         )
     joints = [branch.joint for branch in idle if branch.joint is not None]
     if joints:
         names = ", ".join(repr(joint.name) for joint in joints)
-        warnings.warn(f"{mechanism.path}: joints that move no mass are welded: {names}", stacklevel=outside())
+        remedy = f"give their links an <inertial>; {_KEEP} keeps them, for kinematics"
+        warnings.warn(f"{mechanism.path}: joints that move no mass are welded: {names} ({remedy})", stacklevel=outside())
     free = [links[branch.link] for branch in idle if branch.joint is None]
     if free:
         names = ", ".join(repr(link.name) for link in free)
@@ -121,6 +129,18 @@ def _weld_idle(mechanism: Mechanism, branches: Sequence[Branch], masses: Mapping
         else:
             report.depart(
                 f"{branch.joint.place}: joint {branch.joint.name!r} moves no mass ({branch.link!r} and what hangs "
-                "on it do not resist it) and is welded"
+                f"on it do not resist it) and is welded; {_KEEP} keeps it, for kinematics"
             )
     return {branch.link for branch in idle}
+
+
+def _report_kept(mechanism: Mechanism, branches: Sequence[Branch]) -> None:
+    """Say which motions have no equation of motion."""
+    for branch in branches:
+        link = mechanism.links[branch.link]
+        place, what = (
+            (link.place, f"link {link.name!r} has too little mass to move freely")
+            if branch.joint is None
+            else (branch.joint.place, f"joint {branch.joint.name!r} moves no mass")
+        )
+        mechanism.report.append(f"{place}: {what}; kept, as was asked: positions and velocities, no accelerations")

@@ -22,6 +22,7 @@ class Options(NamedTuple):
     stop_stiffness: float | None = None
     stop_dissipation: float | None = None
     mimic: bool = True
+    weld_massless: bool = True
     collision: bool | None = None
     collision_material: contact.Material | None = None
     link_materials: Mapping[str, contact.Material] | None = None

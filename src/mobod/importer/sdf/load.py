@@ -32,6 +32,7 @@ def load_sdf(
     stop_stiffness: float | None = None,
     stop_dissipation: float | None = None,
     mimic: bool = True,
+    weld_massless: bool = True,
     collision: bool | None = None,
     collision_material: contact.Material | None = None,
     link_materials: Mapping[str, contact.Material] | None = None,
@@ -67,6 +68,8 @@ def load_sdf(
     mimic : bool, default: True
         Whether axes that mimic others are coupled to them, each by a `constraint.CoordinateCoupler` that is named after its
         coordinate; ``"mimic of NAME"`` where the joint closes a loop, as the weld that does so has that name.
+    weld_massless : bool, default: True
+        Whether joints that move no mass are welded, see `load_urdf`.
     collision : bool, optional
         Whether links touch each other: collision shapes become surfaces of contact, see `load_urdf`, which has these too.
         Unless given they do not, and a warning says so.

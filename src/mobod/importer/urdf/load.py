@@ -30,6 +30,7 @@ def load_urdf(
     stop_stiffness: float | None = None,
     stop_dissipation: float = 1.0,
     mimic: bool = True,
+    weld_massless: bool = True,
     collision: bool = False,
     collision_material: contact.Material | None = None,
     link_materials: Mapping[str, contact.Material] | None = None,
@@ -73,6 +74,9 @@ def load_urdf(
     mimic : bool, default: True
         Whether joints that mimic others are coupled to them, each by a `constraint.CoordinateCoupler` that is
         named after it. Else all joints are independent, and mimicry is data.
+    weld_massless : bool, default: True
+        Whether joints that move no mass are welded. Else they are kept, for kinematics: positions, velocities and Jacobians
+        are theirs, and realizing accelerations is an error until something that they move has inertia.
     collision : bool, default: False
         Whether links touch each other, and what else there is: their collision shapes (boxes, cylinders, spheres, meshes,
         and capsules, which are not of the format) become contact surfaces, and the system has a `CompliantContactSubsystem`,
@@ -104,9 +108,9 @@ def load_urdf(
     Warns
     -----
     UserWarning
-        Joints that move no mass, such as those of massless leaves, have no equation of motion; they
-        are welded. Inertias that no body has (a principal moment above the sum of the other two, by more than 1 %) are
-        used as they are; one warning names all links that have them. One more names all other faults of the file.
+        Joints that move no mass, such as those of massless leaves, have no equation of motion; they are welded unless
+        *weld_massless* says otherwise. Inertias that no body has (a principal moment above the sum of the other two, by more
+        than 1 %) are used as they are; one warning names all links that have them. One more names all other faults of the file.
     ModelWarning
         If the file says what moves the model and is not simulated: once, with counts and options.
 
