@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 
-FILE = Path(__file__).parent.parent / "reference" / "assembled" / "assembler.json.gz"
+FOLDER = Path(os.environ.get("MOBOD_TEST_REFERENCE") or Path(__file__).parents[1] / "reference")
+FILE = FOLDER / "assembled" / "assembler.json.gz"
 CASES = json.loads(gzip.decompress(FILE.read_bytes()))["cases"]
 
 

@@ -361,6 +361,8 @@ struct ConstrainedPlan {
     bool use_euler_angles = false;
     bool can_be_assembled = true;
     bool can_be_singular = false;
+    int num_drawn = 0;         // of `links`, where they are drawn
+    bool coordinates = false;  // they are drawn for constraints on coordinates
 };
 
 // Mobilities between two bodies that no lock or motion holds.
@@ -649,23 +651,38 @@ Text makeConstrainedCase(const ConstrainedPlan& plan) {
 ConstrainedPlan tied(const Text& label, int num_bodies, const Names& kinds, bool euler) {
     ConstrainedPlan plan;
     plan.name = "constraints_" + label + (euler ? "_euler" : "");
-    bool coordinates = false;
-    for (const Text& kind : kinds) coordinates = coordinates || constraintKindNamed(kind).coordinates;
-    plan.links = drawLinks(num_bodies, plan.name, coordinates);
+    for (const Text& kind : kinds) plan.coordinates = plan.coordinates || constraintKindNamed(kind).coordinates;
+    plan.num_drawn = num_bodies;
+    plan.links = drawLinks(num_bodies, plan.name, plan.coordinates);
     for (const Text& kind : kinds) plan.ties.push_back({kind, {}});
     plan.use_euler_angles = euler;
     return plan;
 }
 
-void writeConstrained(const Text& folder, const Text& name, const std::vector<ConstrainedPlan>& plans) {
-    std::vector<Text> cases;
-    for (const ConstrainedPlan& plan : plans) {
+// What `make` makes of the first draw that it can make something of; how many it could not is told.
+Text drawUntilMade(const Text& name, const std::function<Text()>& make) {
+    Text why;
+    for (int refused = 0; refused < 50; ++refused) {
+        of_draw = refused ? " drawn again " + std::to_string(refused) : "";
         try {
-            cases.push_back(makeConstrainedCase(plan));
+            const Text made = make();
+            if (refused) std::cout << name << ": drawn again " << refused << " times, " << why << std::endl;
+            of_draw = "";
+            return made;
         } catch (const std::exception& error) {
-            throw std::runtime_error(plan.name + ": " + error.what());
+            why = error.what();
         }
     }
+    throw std::runtime_error(name + ": " + why + ", in 50 draws");
+}
+
+void writeConstrained(const Text& folder, const Text& name, const std::vector<ConstrainedPlan>& plans) {
+    std::vector<Text> cases;
+    for (ConstrainedPlan plan : plans)
+        cases.push_back(drawUntilMade(plan.name, [&plan] {
+            if (plan.num_drawn) plan.links = drawLinks(plan.num_drawn, plan.name, plan.coordinates);
+            return makeConstrainedCase(plan);
+        }));
     std::ofstream out(folder + "/" + name + ".json", std::ios::binary);
     out << Object().add("format", 1).add("source", "Simbody 3.7").addText("cases", list(cases, ",\n")).text() << "\n";
     if (!out.flush()) throw std::runtime_error("cannot write " + folder + "/" + name + ".json");
@@ -711,8 +728,9 @@ void writeHeldConstraints(const Text& folder) {
         {"numbers", {"ConstantSpeed", "PrescribedMotion", "ConstantAcceleration", "Rod"}},
     };
     for (const auto& set : sets)
-        for (const bool euler : {false, true}) cases.push_back(heldAndTied(set.first, 6, set.second, euler, false));
-    cases.push_back(heldAndTied("idle", 5, {"Rod", "Ball"}, false, true));
+        for (const bool euler : {false, true})
+            cases.push_back(drawUntilMade("held " + set.first, [&] { return heldAndTied(set.first, 6, set.second, euler, false); }));
+    cases.push_back(drawUntilMade("held idle", [] { return heldAndTied("idle", 5, {"Rod", "Ball"}, false, true); }));
     std::ofstream out(folder + "/constraints_held.json", std::ios::binary);
     out << Object().add("format", 1).add("source", "Simbody 3.7").addText("cases", list(cases, ",\n")).text() << "\n";
     if (!out.flush()) throw std::runtime_error("cannot write " + folder + "/constraints_held.json");

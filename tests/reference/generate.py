@@ -1,9 +1,13 @@
 """Regenerate the reference cases: compile ``generate*.cpp`` against Simbody 3.7, run them, compress what they write.
 
     python tests/reference/generate.py [--keep FOLDER]
+    python tests/reference/generate.py --seed SEED --into FOLDER
 
 needs g++ and Simbody 3.7 (``libsimbody-dev`` on Debian and Ubuntu). The inputs are the same on every machine; results may
 differ in their last digits between processors. ``--keep`` also leaves the uncompressed JSON in FOLDER, for reading.
+
+With ``--seed`` other models are drawn, and what is committed stays; ``MOBOD_TEST_REFERENCE=FOLDER`` has tests read these.
+Models of constraints that cannot be assembled are drawn again, and how often is told.
 """
 
 from __future__ import annotations
@@ -18,7 +22,9 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 #: Which program writes which folder.
-PROGRAMS = {"generate.cpp": HERE / "cases", "generate_assembler.cpp": HERE / "assembled"}
+PROGRAMS = {"generate.cpp": "cases", "generate_assembler.cpp": "assembled"}
+#: What programs draw by a seed, and what is always the same.
+DRAWN_ALONE, FIXED_ALONE = ("contact",), ("measures", "simulations", "cables")
 INCLUDES = ("/usr/include/simbody", "/usr/local/include/simbody")
 LIBRARIES = ("SimTKsimbody", "SimTKmath", "SimTKcommon")
 
@@ -50,41 +56,44 @@ def compress(source: Path, target: Path) -> None:
     target.write_bytes(gzip.compress(source.read_bytes(), compresslevel=9, mtime=0))
 
 
-def generate_alone(what: str, scratch: str, keep: Path | None) -> None:
+def generate_alone(what: str, scratch: str, target: Path, keep: Path | None, seed: list[str]) -> None:
     """What are no cases of `reader`, measures, contact and so on: ``generate_WHAT.cpp`` writes ``WHAT.json.gz``."""
     program, written = Path(scratch, f"generate_{what}"), Path(scratch, f"{what}.json")
     compile_generator(program, f"generate_{what}.cpp")
     # Simbody 3.7 says much about cables
-    if subprocess.run([str(program), str(written)], check=False, stdout=subprocess.DEVNULL).returncode:
+    if subprocess.run([str(program), str(written), *seed], check=False, stdout=subprocess.DEVNULL).returncode:
         sys.exit(f"the generator of {what} failed; {what}.json.gz is as it was")
-    compress(written, HERE / f"{what}.json.gz")
+    compress(written, target / f"{what}.json.gz")
     if keep:
         shutil.copy(written, keep)
 
 
 def main() -> None:
-    """Compile, run, replace the committed cases."""
+    """Compile, run, replace the committed cases; or write others into another folder."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--keep", type=Path, help="also leave the uncompressed JSON in this folder")
-    keep = parser.parse_args().keep
+    parser.add_argument("--seed", type=int, help="draw other models than those committed")
+    parser.add_argument("--into", type=Path, help="the folder of what --seed draws")
+    asked = parser.parse_args()
+    if (asked.seed is None) != (asked.into is None):
+        parser.error("--seed and --into go together: what is committed has no seed")
+    target, seed = asked.into or HERE, [] if asked.seed is None else [str(asked.seed)]
     for source, folder in PROGRAMS.items():
-        regenerate(source, folder, keep)
+        regenerate(source, target / folder, asked.keep, seed)
     with tempfile.TemporaryDirectory() as scratch:
-        generate_alone("measures", scratch, keep)
-        generate_alone("simulations", scratch, keep)
-        generate_alone("contact", scratch, keep)
-        generate_alone("cables", scratch, keep)
+        for what in DRAWN_ALONE if seed else DRAWN_ALONE + FIXED_ALONE:
+            generate_alone(what, scratch, target, asked.keep, seed)
 
 
-def regenerate(source: str, folder: Path, keep: Path | None) -> None:
-    """Compile and run one program, and replace what is committed in its folder."""
+def regenerate(source: str, folder: Path, keep: Path | None, seed: list[str]) -> None:
+    """Compile and run one program, and replace what its folder has."""
     with tempfile.TemporaryDirectory() as scratch:
         program, written = Path(scratch, "generate"), Path(scratch, "cases")
         written.mkdir()
         compile_generator(program, source)
-        if subprocess.run([str(program), str(written)], check=False).returncode:
-            sys.exit(f"{source} failed; what is committed in {folder.name}/ is as it was")
-        folder.mkdir(exist_ok=True)
+        if subprocess.run([str(program), str(written), *seed], check=False).returncode:
+            sys.exit(f"{source} failed; what {folder.name}/ has is as it was")
+        folder.mkdir(parents=True, exist_ok=True)
         for old in folder.glob("*.json.gz"):
             old.unlink()
         for case in sorted(written.glob("*.json")):

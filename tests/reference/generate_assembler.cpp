@@ -1,7 +1,7 @@
 // Writes reference cases of assembly: models of Simbody 3.7 with constraints, markers and orientation sensors, and what
 // Simbody's Assembler makes of them.
 //
-//     generate_assembler OUTPUT_FOLDER
+//     generate_assembler OUTPUT_FOLDER [SEED]
 //
 // README.md beside this file describes the format; generate.py compiles and runs this program.
 
@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <random>
@@ -204,8 +205,8 @@ Text makeCase(const Wanted& wanted, unsigned seed) {
 } // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) {
-        std::cerr << "generate_assembler OUTPUT_FOLDER\n";
+    if (argc != 2 && argc != 3) {
+        std::cerr << "generate_assembler OUTPUT_FOLDER [SEED]\n";
         return 2;
     }
     const std::vector<Text> arm = {"Ball", "Pin", "Ball"}, tree = {"Free", "Ball", "Pin", "Universal", "Ball", "Pin"},
@@ -226,7 +227,7 @@ int main(int argc, char** argv) {
         {"tree with a loop as a goal", tree, treeParents, true, true, true, true, false, false, 0.7},
     };
     std::vector<Text> cases;
-    unsigned seed = 100;
+    unsigned seed = argc == 3 ? 1000 * unsigned(std::atoi(argv[2])) : 100;
     for (const Wanted& wanted : all) cases.push_back(makeCase(wanted, ++seed));
     std::ofstream out(Text(argv[1]) + "/assembler.json");
     out << "{\"format\":1,\"source\":\"Simbody 3.7\",\"cases\":" << list(cases) << "}\n";

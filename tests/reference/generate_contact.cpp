@@ -1,7 +1,7 @@
 // Writes reference cases of contact: what Simbody 3.7's CompliantContactSubsystem, HuntCrossleyForce, ElasticFoundationForce
 // and SmoothSphereHalfSpaceForce make of random shapes, materials, poses and velocities.
 //
-//     generate_contact OUTPUT_FILE
+//     generate_contact OUTPUT_FILE [SEED]
 //
 // README.md beside this file describes the format; generate.py compiles and runs this program.
 
@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <functional>
 #include <iostream>
@@ -648,7 +649,7 @@ Text smooth(const Text& name, bool onGround, bool usual, int n, unsigned seed) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    if (argc != 2) {
+    if (argc != 2 && argc != 3) {
         std::cerr << "usage: generate_contact OUTPUT_FILE\n";
         return 2;
     }
@@ -668,7 +669,7 @@ int main(int argc, char** argv) {
         {"sphere_mesh", "Sphere", "TriangleMesh", 0.8},
         {"mesh_mesh", "TriangleMesh", "TriangleMesh", 1},
     };
-    unsigned seed = 1;
+    unsigned seed = argc == 3 ? 1000 * unsigned(std::atoi(argv[2])) : 1;
     for (const Pair& pair : pairs) {
         const bool meshes = Text(pair.kind2) == "TriangleMesh";
         const int n = meshes ? 6 : 18;

@@ -8,13 +8,16 @@ from __future__ import annotations
 import functools
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-FOLDER = Path(__file__).resolve().parent / "cases"
+#: Where the committed files are, or those that `generate.py --seed` wrote.
+HERE = Path(os.environ.get("MOBOD_TEST_REFERENCE") or Path(__file__).resolve().parent)
+FOLDER = HERE / "cases"
 FORMAT = 1
 # Which arguments of constraints are bodies.
 BODIES = {"body0", "body1", "body2", "mobod"} | {

@@ -9,7 +9,6 @@ import functools
 import gzip
 import json
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -30,7 +29,7 @@ TOLERANCE = 1e-9
 
 @functools.cache
 def all_cases():
-    with gzip.open(Path(__file__).parent / "contact.json.gz", "rt", encoding="utf-8") as stream:
+    with gzip.open(reader.HERE / "contact.json.gz", "rt", encoding="utf-8") as stream:
         return json.load(stream)["cases"]
 
 
