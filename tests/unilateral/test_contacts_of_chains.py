@@ -86,6 +86,16 @@ def test_friction_that_just_holds_holds():
     assert np.abs(stepper.state.u).max() < 1e-10 and np.abs(stepper.state.u_dot).max() < 1e-6
 
 
+def test_what_stays_drives_nothing_together():
+    """A foot leaves at less than its capture speed, and stays: what that changes drove another one down by 0.015."""
+    rng = np.random.default_rng([9088435, 3981694887])
+    system, state = chain(rng, int(rng.integers(1, 4)), 5.0)
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+    stepper.initialize(state)
+    rates = [one.calc_gap_rate(stepper.state) for one in system.matter.unilateral_contacts]
+    assert len(rates) == 3 and min(rates) > -1e-9
+
+
 def test_many_contacts_of_chains_run_by_events(rng):
     """No contact opens and closes without end, and none is passed through."""
     done = 0

@@ -290,7 +290,7 @@ class ContactEvents(EventHandler):
         if as_before and len(state.own_fields) == owned:
             state.instance_token = token
         if crept:
-            self._hold(state)
+            self._hold(state, rows, ~table.closed(state)[which])
 
     def _overrun(self, state: State) -> Array:
         """By how much slip of each contact may have overrun zero where its event is found; 0 of what does not slide."""
@@ -355,10 +355,23 @@ class ContactEvents(EventHandler):
                 energy = float(0.5 * own @ both[first:end])
                 state.impulses.found.append(Impulse(time, one.name, "struck", own.copy(), energy))
 
-    def _hold(self, state: State) -> None:
-        """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that."""
+    def _hold(self, state: State, rows: ContactRows, leaves: Any) -> None:
+        """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that.
+
+        It may drive together what touches but *leaves*, which is stopped.
+        """
         self._system.realize(state, Stage.VELOCITY)
         self._system.get_matter_subsystem().fulfil_by_impulses(state)
+        rows = select(rows, leaves)
+        u = state.u_values[: state.tree.nu]
+        if not (rows.J[rows.starts[:-1]] @ u < -_CREEP * rows.capture_speed).any():
+            return
+        self._system.realize(state, Stage.VELOCITY)
+        problem = Problem(state, rows._replace(restitution=np.zeros(len(rows.gaps))), space=self._take_space(state))
+        _, total = problem.strike(problem.J @ u + problem.offsets(), True, _rows.NO_RATE)
+        u += problem.MinvJT @ total
+        state.invalidate_u()
+        self._spaces.append(problem.space)
 
     def _refuse_chattering(self, time: float, times: list[float], names: list[str]) -> None:
         """Raise `ConvergenceError` where contacts close and open without end, at *times*, and now without restitution."""
