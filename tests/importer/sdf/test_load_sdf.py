@@ -564,6 +564,40 @@ def test_what_is_left_out_is_reported_with_lines(load):
     assert "line 6: joint 'g' is a gearbox between two joints; it is left out" in report
 
 
+@pytest.mark.parametrize(
+    ("inside", "what", "lost"),
+    [
+        ("<kinematic>true</kinematic>", "<kinematic> in <link>", "links that are kinematic: 1"),
+        (
+            "<velocity_decay><linear>0.1</linear></velocity_decay>",
+            "<velocity_decay> in <link>",
+            "links whose velocities decay: 1",
+        ),
+        (
+            "<inertial><fluid_added_mass><xx>2</xx></fluid_added_mass></inertial>",
+            "<fluid_added_mass> in <inertial>",
+            "links with the added mass of a fluid: 1",
+        ),
+        (
+            "<collision name='c'><geometry><heightmap><uri>h.png</uri></heightmap></geometry></collision>",
+            "<collision> without a shape that is known",
+            "collision shapes of kinds that are not known: 1",
+        ),
+    ],
+)
+def test_what_is_left_out_and_changes_the_motion_is_warned_of(load, inside, what, lost):
+    text = model(f"<link name='a'>\n{inside}</link>")
+    with pytest.warns(mb.ModelWarning, match=lost):
+        report = load(text, collision=True).report
+    assert f"line 3: {what} is ignored" in report
+    with pytest.raises(mb.ModelError, match=f"strict.*\n.*{what} is ignored"):
+        load(text, collision=True, strict=True)
+    for nothing in ("<kinematic>0</kinematic>", "<velocity_decay/>", "<inertial><fluid_added_mass/></inertial>"):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            load(model(f"<link name='a'>{nothing}</link>"), strict=True)
+
+
 def test_a_massless_leaf_is_welded_with_a_warning(load):
     text = model(
         link("a"),

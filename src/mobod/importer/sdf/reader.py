@@ -101,6 +101,10 @@ class _Reader(Reading):
         self.notes[:0] = self.faults
         return SdfDocument(self.path, top, self.notes, self.faults)
 
+    def lose(self, element: Element, what: str, whose: str) -> None:
+        """Leave out what changes the motion."""
+        self.notes.lose(f"{self.where(element)}: {what} is ignored", whose)
+
     def drop_others(self, element: Element, known: set[str]) -> None:
         for child in element.children:
             if child.tag not in known:
@@ -319,12 +323,14 @@ class _Reader(Reading):
         name = self.read_name(element)
         known = {"pose", "inertial", "visual", "collision", "gravity", "self_collide", "kinematic", "enable_wind"}
         self.drop_others(element, known | {"must_be_base_link", "velocity_decay"})
-        for tag in ("self_collide", "kinematic", "enable_wind", "must_be_base_link"):
+        for tag in ("self_collide", "enable_wind", "must_be_base_link"):
             if self.boolean(element, tag):
                 self.drop(next(element.find_all(tag)), f"<{tag}> in <link>")
+        if self.boolean(element, "kinematic"):
+            self.lose(next(element.find_all("kinematic")), "<kinematic> in <link>", "links that are kinematic")
         for decay in element.find_all("velocity_decay"):
             if any(child.text.strip() not in ("", "0", "0.0", "0.00") for child in decay.children):
-                self.drop(decay, "<velocity_decay> in <link>")
+                self.lose(decay, "<velocity_decay> in <link>", "links whose velocities decay")
         visuals = [self.read_shape(e, name) for e in element.find_all("visual")]
         collisions = [self.read_shape(e, name) for e in element.find_all("collision")]
         touching = [shape for shape in collisions if shape is not None]
@@ -356,8 +362,9 @@ class _Reader(Reading):
             else self.child_number(inertia, key, whose, float(key[1] == key[2]))
             for key in keys
         )
-        if element.child("fluid_added_mass") is not None:
-            self.drop(element, "<fluid_added_mass> in <inertial>")
+        added = element.child("fluid_added_mass")
+        if added is not None and any(child.text.strip() not in ("", "0", "0.0") for child in added.children):
+            self.lose(added, "<fluid_added_mass> in <inertial>", "links with the added mass of a fluid")
         self.drop_others(element, {"mass", "inertia", "pose", "fluid_added_mass", "density", "auto_inertia_params"})
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         return Inertial(mass, tensor, self.pose(element), self.place(element))
@@ -402,7 +409,11 @@ class _Reader(Reading):
             self.notes.depart(f"{str(error).replace(f'{self.path}:', 'line ', 1)}; it is left out")
             return None
         if geometry is None:
-            self.drop(element, f"<{element.tag}> without a shape that is known")
+            what = f"<{element.tag}> without a shape that is known"
+            if needed:
+                self.lose(element, what, "collision shapes of kinds that are not known")
+            else:
+                self.drop(element, what)
             return None
         rgba = self.read_color(element) if element.tag == "visual" else None
         self.drop_others(element, {"pose", "origin", "geometry", "material", "transparency"})
