@@ -289,7 +289,7 @@ class Whole(Sweep):
         self.moved: list[State] = []
         addresses = (
             columns.contribute.address(with_tangents=True) if max(plan.by_columns, plan.by_rest, other.by_columns) >= 0 else 0,
-            columns.sweep_kinematics.address(with_tangents=True) if self.bent.any() else 0,
+            columns.find_hinge.address(with_tangents=True) if self.bent.any() else 0,
             contacts.contribute_pair.address(with_tangents=True) if plan.searches else 0,
         )
         self._addresses = np.array(addresses, np.int64)

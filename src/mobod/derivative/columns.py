@@ -41,7 +41,7 @@ from ..compiling import apart, generic, routine
 from ..constraint import protocol
 from ..force import dispatch
 from ..force.routines import FORCES
-from ..mobilizer import q_rates
+from ..mobilizer import dispatch as mobilizers, q_rates
 from ..state.fields import Record
 from ..state.validity import KINEMATICS
 from ..tree import constraint_operators, prescribe
@@ -82,9 +82,12 @@ def contribute(model: Record, asked: int, unused: int) -> int:
 
 
 @routine
-def sweep_kinematics(model: Record, unused: int, none: int) -> int:
-    """Positions and velocities of all bodies."""
-    return call_routine(model.kinematics_sweep[0], model, 0, KINEMATICS)
+def find_hinge(model: Record, b: int, unused: int) -> int:
+    """Hinge columns of body b in F, and their rates times its speeds."""
+    mobilizers.position(model, b, b)
+    if model.has_hinge_dot[b] == 1:
+        mobilizers.velocity(model, b, b)
+    return 0
 
 
 @generic
@@ -361,35 +364,33 @@ def find_displacements(model: Record, b: int, unit: Any, q_dot: Any, N: Any) -> 
 
 @apart
 def find_bends(model: Record, lane: int, duals: Any, bent: Any, N: Any, seeds: Any, bends: Any) -> None:
-    """Derivatives by q of the hinge columns of bodies that are *bent*, see `sweep`: two sweeps by Duals.
+    """Derivatives by q of the hinge columns of bodies that are *bent*, see `sweep`: of each by itself, by Duals.
 
-    *duals* are a record of Duals and the address of `sweep_kinematics`. Each body's coordinates move along its own
-    speeds, all bodies' first ones at once, and so on.
+    *duals* are a record of Duals and the address of `find_hinge`. Coordinates move along the body's own speeds, then these
+    change.
     """
     dual, address = duals
     o = zero(load(seeds, 0, 0))
-    constants(model.time, lane, 0, 1, 1, dual.time)
-    constants(model.q, lane, 0, model.nq, 1, dual.q)
-    constants(model.u, lane, 0, model.nu, 1, dual.u)
     for b in range(1, model.nb):
-        for k in range(model.num_u[b]):
-            for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):
+        if bent[b] != 1:
+            continue
+        first, n, first_q, end_q = model.first_u[b], model.num_u[b], model.first_q[b], model.first_q[b] + model.num_q[b]
+        constants(model.q, lane, first_q, end_q, 1, dual.q)
+        constants(model.u, lane, first, first + n, 1, dual.u)
+        for k in range(n):
+            for i in range(first_q, end_q):
                 store_tangent(dual.q, i, 0, k, load_lane(N, i, k, lane))
-    call_routine(address, dual, 0, 0)
-    for b in range(1, model.nb):
-        first, n = model.first_u[b], model.num_u[b]
-        for k in range(n if bent[b] == 1 else 0):
+        call_routine(address, dual, b, 0)
+        for k in range(n):
             for c in range(6):
                 for j in range(n):
                     store_lane(bends, first + k, 6 * j + c, lane, load_tangent(dual.H_FM, first + j, c, k))
                 store_lane(bends, first + k, BEND + c, lane, load_tangent(dual.bias_FM, b, c, k))
-    for i in range(model.nq):
-        store_tangents(dual.q, i, 0, o)
-    for b in range(1, model.nb):
-        for k in range(model.num_u[b]):
-            store_tangent(dual.u, model.first_u[b] + k, 0, k, 1.0)
-    call_routine(address, dual, 0, 0)
-    for b in range(1, model.nb):
-        for k in range(model.num_u[b] if bent[b] == 1 else 0):
+        for i in range(first_q, end_q):
+            store_tangents(dual.q, i, 0, o)
+        for k in range(n):
+            store_tangent(dual.u, first + k, 0, k, 1.0)
+        call_routine(address, dual, b, 0)
+        for k in range(n):
             for c in range(6):
-                store_lane(bends, model.first_u[b] + k, BEND_BY_U + c, lane, load_tangent(dual.bias_FM, b, c, k))
+                store_lane(bends, first + k, BEND_BY_U + c, lane, load_tangent(dual.bias_FM, b, c, k))

@@ -124,7 +124,7 @@ def add_parts(
     """Terms of elements, constraints and motions, of one state after the other.
 
     *owns* are scratch for a state's own parameters, those of all, and the first state;
-    *duals* are a record of Duals and the addresses of `columns.contribute`, `columns.sweep_kinematics` and
+    *duals* are a record of Duals and the addresses of `columns.contribute`, `columns.find_hinge` and
     `contacts.contribute_pair` for it; *plan* what `plan` says; *of_tree* of each body the next one
     inboard that has mobilities, or itself, of each mobility its body, and of each equation its row of *E*, or -1,
     with where its columns by u begin, and those by z and time; *scratch*
