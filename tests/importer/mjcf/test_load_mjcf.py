@@ -446,6 +446,39 @@ def test_contact_is_among_the_pairs_that_the_file_lets_touch(tmp_path):
         mb.load_mjcf(tmp_path / "model.xml", collision=True, collision_material=3)
 
 
+@pytest.mark.parametrize("flags", ["constraint", "limit frictionloss equality contact"])
+def test_constraints_that_a_file_switches_off_do_not_act(tmp_path, flags):
+    """Limits that are passed, friction, equalities and contacts: accelerations are MuJoCo's with all of them in the file."""
+    off = " ".join(f'{flag}="disable"' for flag in flags.split())
+    inside = f"<option><flag {off}/></option>" + world(
+        '<geom type="plane" size="1 1 1" pos="0 0 1"/>',
+        body('<joint name="a" axis="0 1 0" range="-5 5" frictionloss="3"/>', BOX + body('<joint name="b" axis="1 0 0"/>')),
+    )
+    inside += '<equality><joint joint1="a" joint2="b"/></equality>'
+    inside += '<tendon><fixed name="t" range="0 .1" frictionloss="1"><joint joint="a" coef="1"/></fixed></tendon>'
+    model = mb.load_mjcf(file(tmp_path, inside), collision=True)
+    for flag in flags.split():
+        assert f"flag {flag} is disabled in the file: followed" in model.report
+    m = mujoco.MjModel.from_xml_path(str(tmp_path / "model.xml"))
+    d = mujoco.MjData(m)
+    d.qpos[:], d.qvel[:] = [0.6, -0.4], [1.0, 2.0]
+    mujoco.mj_forward(m, d)
+    state = model.data["mujoco"].make_state(d.qpos, d.qvel)
+    model.system.realize(state)
+    assert_allclose(state.u_dot, d.qacc, rtol=1e-10)
+
+
+def test_delays_and_limits_of_sums_are_warned_of(tmp_path):
+    inside = world(body('<joint name="a"/>', BOX))
+    inside += '<tendon><fixed name="t" actuatorfrcrange="-1 1"><joint joint="a" coef="1"/></fixed></tendon>'
+    inside += (
+        '<actuator><motor tendon="t"/><motor tendon="t"/><motor name="late" joint="a" delay=".05" nsample="4"/></actuator>'
+    )
+    with pytest.warns(mb.ModelWarning, match="forces are limited together: 2; actuators' delays: 1"):
+        report = mb.load_mjcf(file(tmp_path, inside)).report
+    assert "actuator 'late': its delay of 0.05 is left out" in report
+
+
 def test_what_is_left_out_is_reported(tmp_path):
     inside = '<option timestep=".001" integrator="RK4"><flag warmstart="disable" contact="disable"/></option>' + world(
         body('<joint name="j"/>', BOX + '<site name="a"/><geom name="g" size=".05"/>'),

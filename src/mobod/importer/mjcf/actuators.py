@@ -212,7 +212,8 @@ class Actuators:
         dynamics = None if dyn == mj.mjtDyn.mjDYN_NONE else "integrator" if dyn == mj.mjtDyn.mjDYN_INTEGRATOR else "filter"
         clamped = m.actuator_ctrllimited[m.actuator_ctrladr[a]] and not self.source.disabled("CLAMPCTRL")
         if m.actuator_delay[a]:
-            self.source.depart(f"actuator {name!r}: its delay of {m.actuator_delay[a]:g} is left out")
+            line = f"actuator {name!r}: its delay of {m.actuator_delay[a]:g} is left out"
+            self.source.lose(line, "actuators' delays")
         if m.actuator_actearly[a]:
             self.source.depart(f"actuator {name!r}: actearly is left out, which is about MuJoCo's steps")
         off = self.source.disabled("ACTUATION") or (
@@ -292,9 +293,8 @@ class Actuators:
                 low, high = np.clip(m.tendon_actfrcrange[target], *force_range).tolist()
                 force_range = low, high
             else:
-                self.source.depart(
-                    f"actuator {name!r}: the limit of the sum of all actuators' forces on its tendon is left out"
-                )
+                line = f"actuator {name!r}: the limit of the sum of all actuators' forces on its tendon is left out"
+                self.source.lose(line, "actuators of tendons whose forces are limited together")
         elif kind in (trn.mjTRN_JOINT, trn.mjTRN_JOINTINPARENT) and self.tree.joints[target].kind not in (FREE, BALL):
             if m.jnt_actfrclimited[target] and gear and self._count(target, True) == 1:
                 low, high = sorted(float(bound) / gear for bound in m.jnt_actfrcrange[target])

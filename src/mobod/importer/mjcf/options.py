@@ -13,7 +13,18 @@ _NOT_OF_THE_SOLVER = {"gravity", "wind", "magnetic", "density", "viscosity", "di
 #: Features whose switching off needs no word, since nothing here depends on it.
 _SILENT = {"WARMSTART", "FILTERPARENT", "REFSAFE", "SENSOR", "MIDPHASE", "NATIVECCD", "ISLAND", "EULERDAMP", "AUTORESET"}
 #: Those that are followed.
-_FOLLOWED = {"GRAVITY", "SPRING", "DAMPER", "ACTUATION", "CLAMPCTRL", "EQUALITY", "LIMIT", "FRICTIONLOSS", "CONTACT"}
+_FOLLOWED = {
+    "GRAVITY",
+    "SPRING",
+    "DAMPER",
+    "ACTUATION",
+    "CLAMPCTRL",
+    "EQUALITY",
+    "LIMIT",
+    "FRICTIONLOSS",
+    "CONTACT",
+    "CONSTRAINT",
+}
 #: Elements that have no counterpart, by MuJoCo's count of them.
 _ELEMENTS = {"flex": "nflex", "skin": "nskin", "plugin": "nplugin", "height field": "nhfield"}
 

@@ -128,8 +128,9 @@ class Source:
         return self._names(self.m.name_keyadr, "key")
 
     def disabled(self, flag: str) -> bool:
-        """True if the file disables a feature, such as GRAVITY."""
-        return bool(self.m.opt.disableflags & getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{flag}"))
+        """True if the file disables a feature, such as GRAVITY, by itself or with all constraints."""
+        flags = (flag, "CONSTRAINT") if flag in ("EQUALITY", "LIMIT", "FRICTIONLOSS", "CONTACT") else (flag,)
+        return any(self.m.opt.disableflags & getattr(self.mujoco.mjtDisableBit, f"mjDSBL_{one}") for one in flags)
 
     def inherited(self, what: str, of: str, number: int) -> Any:
         """Additions of a joint's or tendon's actuators to its damping, its polynomial or its armature: gear^2 times theirs."""

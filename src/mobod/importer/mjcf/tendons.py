@@ -65,6 +65,7 @@ class Tendons:
         """Springs and dampers; limits as springs beyond them and friction, where asked for; the rest is reported."""
         source, model, m = self.source, self.model, self.source.m
         springs, dampers = not source.disabled("SPRING"), not source.disabled("DAMPER")
+        limited = np.array(m.tendon_limited, bool) & (not source.disabled("LIMIT"))
         left: dict[str, list[str]] = {}
         for t, name in enumerate(source.tendons):
             k = float(m.tendon_stiffness[t]) if springs else 0.0
@@ -89,7 +90,7 @@ class Tendons:
                     name=f"{name} spring",
                 )
                 (model.springs if k or k_poly.any() else model.dampers)[name] = spring
-            if m.tendon_limited[t]:
+            if limited[t]:
                 if limits:
                     bounds = (float(m.tendon_range[t, 0]), float(m.tendon_range[t, 1]))
                     own = stiffness_of(m.tendon_solref_lim[t], m.tendon_invweight0[t]) if stiffness is None else stiffness
@@ -117,7 +118,7 @@ class Tendons:
         if rubbing:
             many = plural(rubbing, "tendon")
             source.depart(f"frictionloss of {many}: dry friction that sticks by bristles, where MuJoCo has constraints")
-        stops_made = int(np.count_nonzero(m.tendon_limited)) - len(left.get("limits", ()))
+        stops_made = int(np.count_nonzero(limited)) - len(left.get("limits", ()))
         if stops_made:
             source.depart(f"limits of {plural(stops_made, 'tendon')}: compliant stops, where MuJoCo has constraints")
         for what, names in left.items():
