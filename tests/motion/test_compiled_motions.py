@@ -203,9 +203,11 @@ def test_each_form_tells_of_the_other():
     assert motion.get_compiled_functions() is COMPILED[Level.POSITION]
     with pytest.raises(mb.ModelError, match="get_compiled_functions"):
         motion.get_implementation()
-    _, motion, _ = driven(Level.POSITION, False)
+    _, motion, state = driven(Level.POSITION, False)
     with pytest.raises(mb.ModelError, match="get_implementation"):
         motion.get_compiled_functions()
+    with pytest.raises(mb.ModelError, match="get_implementation"):
+        motion.set_parameters(state, (1.0,))
 
 
 @pytest.mark.filterwarnings("ignore:.*written in Python:UserWarning")

@@ -193,8 +193,8 @@ class Custom(NamedParameters, Motion):
     @of_each(_parameters_of_each)
     def set_parameters(self, state: State, parameters: npt.ArrayLike | Mapping[str, float]) -> None:
         """Change them in this state, all, or those that a mapping names; it falls to MODEL at most."""
+        self.get_compiled_functions()
         if not self.put_in(state, parameters, 0, (len(self._values),)):
-            self.get_compiled_functions()
             values = self._as_many(parameters, self.number_run(state, "set_parameters"))
             self.number_run(state, "set_parameters", True)[:] = values
 
