@@ -456,6 +456,21 @@ def test_a_line_far_from_touching_is_found(kind, turns, places):
     assert scene.cable.calc_smoothness(state) < 1e-12
 
 
+@pytest.mark.parametrize(
+    ("hint", "turn", "place", "end", "length"),
+    [
+        ((0.0, 0.5, 0.0), (2.32, 2.29, 0.3), (0.12, -0.03, 0.18), (1.0, 0.2, 0.16), 2.067177852639904),
+        ((0.6, 0.0, 0.3), (0.43, -1.07, 0.57), (-0.1, -0.07, 0.23), (1.0, -0.16, 0.07), 2.0359100854062664),
+    ],
+)
+def test_the_way_past_a_hint_is_kept_where_many_steps_find_it(hint, turn, place, end, length):
+    """More than twenty: the short way was taken, without a word."""
+    scene = Scene(["wheel"], hint=hint)
+    state = scene.place([mb.Transform(mb.Rotation.from_body_fixed_xyz(turn), place), mb.Transform(end)])
+    assert scene.cable.is_in_contact_with_obstacle(state, 0)
+    assert abs(scene.cable.calc_length(state) - length) < 1e-9
+
+
 @pytest.mark.parametrize("kinds", [["ellipsoid"], ["sphere", "ellipsoid", "sphere"]], ids="-".join)
 def test_few_geodesics_are_evaluated(kinds, rng, monkeypatch):
     """A guess in the plane that has the ellipsoid's normal leaves three steps at most; the last is not evaluated again."""

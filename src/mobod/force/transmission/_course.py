@@ -130,7 +130,7 @@ class TautCourse(WrappingCourse):
     def get_argument_size(self) -> int:
         """Size of its scratch."""
         n, m = self._integers[:2]
-        return WIDE * (first_of_taut(n, m) + m) + 1
+        return WIDE * (first_of_taut(n, m) + m)
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
         return self._integers, self._numbers

@@ -110,7 +110,6 @@ def _tauten_lane(model: Any, f: int, lane: int) -> None:
             last = k
     if last != NOWHERE:
         _link(model, last, NOWHERE, lane)
-    store_lane(model.function_value, WIDE * (first_of_taut(n, m) + m), 0, lane, worst)
     if not worst <= UNSOLVED:  # there is no such line, and no length: `Path.why_not_finite` says so
         total = total + NOT_A_NUMBER
         for k in range(n + 2 * m):  # a law may take a length that is none for a slack one

@@ -47,8 +47,8 @@ GUESSED = ENDS + 3
 #: step, in radians; how often it is made convex; which part of its curvature a line along a convex surface turns by at least.
 CHOICES, SWEEPS, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 3, 60, 1e-13, 1e-9, 1e-6, 0.6, 10, 0.2
 #: From which F on the inverse is kept for a step more; a surface lifts off, and how many times F its turn is below zero then;
-#: steps after which hints lead nowhere, if F is not near; which part of the greatest curvature there might be along a line.
-NEAR, SURE, CLEAR, ASTRAY, LESS_FLAT = 1e-3, 1e-2, 3.0, 20, 0.3
+#: which part of the greatest curvature there might be along a line.
+NEAR, SURE, CLEAR, LESS_FLAT = 1e-3, 1e-2, 3.0, 0.3
 
 
 @generic
@@ -212,12 +212,7 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool, lift
     that step has left q of it.
     """
     worst, last, longest, least = 1e300, 1e300, LONGEST, 1e300
-    hinted = False
-    for i in range(count):
-        hinted = hinted or (touched(own, i) and get(own, i, HINTED) > 0.5)
-    for turn in range(STEPS):
-        if hinted and turn >= ASTRAY and worst > NEAR:
-            break
+    for _ in range(STEPS):
         tolerance = max(TOLERANCE, min(1e-2 * last * last, 1e-5))
         for i in range(count):
             if touched(own, i):

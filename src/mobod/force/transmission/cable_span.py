@@ -23,9 +23,8 @@ from ..base import body_index
 from ..subsystem import GeneralForceSubsystem
 from ._bends import geodesic
 from ._geodesic import form_of, normal
-from ._geodesics import first_of_taut
 from ._stops import OVER, PLACE, PULL, THERE, row
-from ._taut import WIDE
+from ._taut import evaluate, evaluate_f, lifted, touched
 from .path import Path
 from .surfaces import PathWrap, WrapCapsule, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
 
@@ -148,8 +147,16 @@ class CableSpan(Path):
         """
         self._ready(state, "calc_smoothness", Stage.POSITION)
         self._call(state, 0)
-        n, m = len(self._points), len(self._obstacles)
-        return float(state.record.function_value[WIDE * (first_of_taut(n, m) + m), 0]) if m else 0.0
+        every, numbers, worst = self._of_taut(state), state.record.function_value[:, 0], 0.0
+        for first in {first for first, _ in self.ranges}:
+            over = [w for w, (other, _) in enumerate(self.ranges) if other == first]
+            own, n = every[over].reshape(-1, 1), len(over)
+            a, c = (lifted(own, n, tuple(numbers[row(k) + PLACE : row(k) + PLACE + 3])) for k in (first, first + 1))
+            on = [i for i in range(n) if touched(own, i)]
+            for i in on:  # what the last step has left, which solving does not look at again
+                evaluate(own, i)
+            worst = max([worst, *(evaluate_f(own, i, 0, n, a, c) for i in on)])
+        return float(worst)
 
     def is_in_contact_with_obstacle(self, state: State, obstacle: int) -> bool:
         """True if it touches an obstacle. Needs POSITION."""
