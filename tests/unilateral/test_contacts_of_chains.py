@@ -96,6 +96,18 @@ def test_what_stays_drives_nothing_together():
     assert len(rates) == 3 and min(rates) > -1e-9
 
 
+def test_contacts_do_what_follows_from_the_speeds_that_are_left():
+    """A little speed of what stays was taken away, by which it was pressed no more: it pulled at its plane, by 7.1."""
+    rng = np.random.default_rng([11234301, 3981694887])
+    for _ in range(42):
+        system, state = chain(rng, int(rng.integers(1, 4)), 5.0)
+    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+    stepper.initialize(state)
+    state, contacts = stepper.state, system.matter.unilateral_contacts
+    forces = [one.calc_normal_force(state) for one in contacts if one.is_enabled(state)]
+    assert len(forces) == 1 and forces[0] > 10.0
+
+
 def test_many_contacts_of_chains_run_by_events(rng):
     """No contact opens and closes without end, and none is passed through."""
     done = 0

@@ -262,6 +262,13 @@ class ContactEvents(EventHandler):
 
     def handle_event(self, state: State, accuracy: float) -> None:
         """Strike what touches, and find out what each contact does next."""
+        if self._switch(state):
+            self._system.realize(state)
+            if not self.can_be_in_lanes(state):  # where rows are nearly one, little speeds that are taken away change much
+                self._switch(state)
+
+    def _switch(self, state: State) -> bool:
+        """Strike, find out, and switch; True if little speeds were taken away after that, where several touch."""
         table, matter = contact_table(state), self._system.get_matter_subsystem()
         closed, token, owned = table.closed(state), state.instance_token, len(state.own_fields)
         overrun = self._overrun(state)
@@ -280,7 +287,7 @@ class ContactEvents(EventHandler):
             except ConvergenceError as error:
                 raise ConvergenceError(f"at time {state.time:.9g}: {error}") from error
         if new is before:  # none was closed, and none stays
-            return
+            return False
         if state.impulses is not None:
             for one, mode, now in zip(table.contacts, _modes(table, *before), _modes(table, *new), strict=True):
                 if now != mode:
@@ -291,6 +298,7 @@ class ContactEvents(EventHandler):
             state.instance_token = token
         if crept:
             self._hold(state, rows, ~table.closed(state)[which])
+        return crept and len(which) > 1
 
     def _overrun(self, state: State) -> Array:
         """By how much slip of each contact may have overrun zero where its event is found; 0 of what does not slide."""
