@@ -469,12 +469,12 @@ def test_constraints_that_a_file_switches_off_do_not_act(tmp_path, flags):
 
 
 def test_delays_and_limits_of_sums_are_warned_of(tmp_path):
-    inside = world(body('<joint name="a"/>', BOX))
+    inside = world(body('<joint name="a" actuatorfrcrange="-1 1"/>', BOX))
     inside += '<tendon><fixed name="t" actuatorfrcrange="-1 1"><joint joint="a" coef="1"/></fixed></tendon>'
-    inside += (
-        '<actuator><motor tendon="t"/><motor tendon="t"/><motor name="late" joint="a" delay=".05" nsample="4"/></actuator>'
-    )
-    with pytest.warns(mb.ModelWarning, match="forces are limited together: 2; actuators' delays: 1"):
+    late = '<motor name="late" joint="a" delay=".05" nsample="4"/>'
+    inside += f'<actuator><motor tendon="t"/><motor tendon="t"/>{late}<motor joint="a"/></actuator>'
+    lost = "forces are limited together: 2; actuators' delays: 1; joints whose several actuators are limited together: 1"
+    with pytest.warns(mb.ModelWarning, match=lost):
         report = mb.load_mjcf(file(tmp_path, inside)).report
     assert "actuator 'late': its delay of 0.05 is left out" in report
 

@@ -114,17 +114,21 @@ class Actuators:
     def report_limits(self) -> None:
         """Limits of the sum of all actuators' forces on a joint that no single actuator's limit stands for."""
         m, trn = self.source.m, self.source.mujoco.mjtTrn
-        names = []
+        names, shared = [], 0
         of_joints = (int(trn.mjTRN_JOINT), int(trn.mjTRN_JOINTINPARENT))
         elsewhere = any(kind not in of_joints for kind in m.actuator_trntype.tolist())
         for j in np.flatnonzero(np.array(m.jnt_actfrclimited)).tolist():
             if elsewhere or m.jnt_actgravcomp[j] or self._count(j, True) > 1:
                 names.append(self.source.joints[j])
-        if names:
-            self.source.depart(
-                f"actuatorfrcrange of {plural(len(names), 'joint')} {listed(names)}: limits the actuator of a joint "
-                "that has one alone, not the sum with gravity compensation and actuators of tendons and sites"
-            )
+                shared += self._count(j, True) > 1
+        line = (
+            f"actuatorfrcrange of {plural(len(names), 'joint')} {listed(names)}: limits the actuator of a joint "
+            "that has one alone, not the sum with gravity compensation and actuators of tendons and sites"
+        )
+        if shared:
+            self.source.lose(line, "joints whose several actuators are limited together", shared)
+        elif names:
+            self.source.depart(line)
 
     def _count(self, target: int, on_joint: bool) -> int:
         """Number of actuators that a joint or a tendon has of its own."""
