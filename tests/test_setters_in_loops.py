@@ -11,7 +11,7 @@ import pytest
 import mobod as mb
 from mobod import Stage
 from mobod.errors import ModelError, StageError, TopologyError
-from mobod.simulation.fingerprint import users_fingerprint
+from mobod.simulation.fingerprint import part_fingerprint, users_fingerprint
 
 SIX, POINT = np.arange(6.0).reshape(2, 3), np.array((0.1, 0.2, 0.3))
 
@@ -205,3 +205,17 @@ def test_a_part_that_was_set_is_the_same_part():
     state, before = system.realize_topology(), users_fingerprint(system)
     spring.set_stiffness(state, 2.0)
     assert users_fingerprint(system) == before
+
+
+def test_an_attribute_of_a_users_handler_is_its_own_whatever_its_name():
+    class Counts(mb.event.PeriodicHandler):
+        placed = 0
+
+        def handle_event(self, state, accuracy):
+            self.placed += 1
+
+    handler = Counts(0.1)
+    handler.placed = 1
+    before = part_fingerprint(handler)
+    handler.placed = 2
+    assert part_fingerprint(handler) != before

@@ -19,6 +19,7 @@ import numpy as np
 from ..compiling import Routine
 from ..compiling.fingerprint import NotHashable, fingerprint
 from ..state.fields import PARAMETERS
+from ..state.parameters import Numbered
 from ..state.state import State
 from ..system.system import MultibodySystem
 
@@ -102,8 +103,8 @@ def part_fingerprint(part: Any, place_of: Callable[[Any], str | None] = lambda p
     if isinstance(part, FunctionType | MethodType) or not hasattr(part, "__dict__"):
         return {"code": look.at(part)}
     # where its numbers are in a process's states is nothing of its own
-    own = sorted((name, value) for name, value in vars(part).items() if name != "placed")
-    attributes = {name: _Look(place_of).at(value) for name, value in own}
+    left_out = "placed" if isinstance(part, Numbered) else None
+    attributes = {name: _Look(place_of).at(value) for name, value in sorted(vars(part).items()) if name != left_out}
     return {"code": look.at(type(part)), **attributes}
 
 
