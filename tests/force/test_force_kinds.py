@@ -65,7 +65,7 @@ def test_what_a_force_does_is_its_energy_and_what_it_dissipates(model, derivativ
             continue
         slope = derivative(
             lambda h, force=force: force.calc_potential_energy_contribution(model.moved(h, stage=Stage.POSITION)),
-            1e-4,  # small contacts turn fast: at seed 11234301 three times that leaves 6e-7, its fourth power's part 8e-9
+            1e-4,  # small contacts turn fast: at seed 11234301 three times this step leaves 6e-7, this one 8e-9
         )
         assert power == pytest.approx(-slope - lost, rel=1e-7, abs=1e-7), force
         if not FORCES[type(force)].feeds:
