@@ -109,10 +109,7 @@ class Pattern:
         return self._groups([(k, k + 1, LANES * k, min(LANES * k + LANES, n)) for k in range(-(-n // LANES))])
 
     def _groups(self, parts: Sequence[tuple[int, int, int, int]]) -> Groups:
-        groups: list[tuple[int, int, int, int]] = []
-        rows: list[int] = []
-        for first, end, column, last in parts:
-            begin = len(rows)
-            rows += np.flatnonzero(self.may_differ[:, column:last].any(axis=1)).tolist()
-            groups.append((first, end, begin, len(rows)))
-        return np.array(groups, np.int64).reshape(-1, 4), np.array(rows, np.int64)
+        rows = [np.flatnonzero(self.may_differ[:, column:last].any(axis=1)) for _, _, column, last in parts]
+        begins = np.cumsum([0, *map(len, rows)])
+        groups = [(first, end, begins[k], begins[k + 1]) for k, (first, end, _, _) in enumerate(parts)]
+        return np.array(groups, np.int64).reshape(-1, 4), np.concatenate([np.zeros(0, np.int64), *rows])

@@ -290,7 +290,7 @@ class Parameter(Generic[V, G]):
                     if state.force_cache or state.resources is not None:
                         state.invalidate_instance()
                     else:
-                        state.valid, state.instance_token, state.stage_number = 0, [], MODEL
+                        state.valid, state.instance_token, state.stage_number = 0, object(), MODEL
                     return
             set_(self, state, value)
 

@@ -305,7 +305,7 @@ def bearing(
     ends = other[0] == CYLINDER
     segment = other[0] == BRICK and other[3] * other[4] == 0.0 and other[5] > 0.0
     row, weight = k
-    flat = 0.0 * face[2][0] + 1.0
+    flat = 0.0 * Q[0] + 1.0
     if ends:
         steep = mat33.transpose_mul_vec(Q, face[2])[2]
         flat = goes_over(((steep if steep > 0.0 else -steep) - _STEEP) / (_LEVEL - _STEEP))
