@@ -302,18 +302,16 @@ def bearing(
     the face is the second shape's, and so points along minus n; *near* is the vertex of a hull that is deepest. k: where the
     rows begin, and the part of the contact that they are.
     """
-    ends = other[0] == CYLINDER
-    segment = other[0] == BRICK and other[3] * other[4] == 0.0 and other[5] > 0.0
+    if other[0] != CYLINDER:
+        segment = other[0] == BRICK and other[3] * other[4] == 0.0 and other[5] > 0.0
+        return _bearing(model, pair, face, R, p, core, other, Q, q, sign, near, k, segment)
     row, weight = k
-    flat = 0.0 * Q[0] + 1.0
-    if ends:
-        steep = mat33.transpose_mul_vec(Q, face[2])[2]
-        flat = goes_over(((steep if steep > 0.0 else -steep) - _STEEP) / (_LEVEL - _STEEP))
+    steep = mat33.transpose_mul_vec(Q, face[2])[2]
+    flat = goes_over(((steep if steep > 0.0 else -steep) - _STEEP) / (_LEVEL - _STEEP))
     for part in range(2):
         share = flat if part == 0 else 1.0 - flat
         if share > NO_SHARE:
-            k = row, share * weight
-            row = _bearing(model, pair, face, R, p, core, other, Q, q, sign, near, k, part == 1 if ends else segment)
+            row = _bearing(model, pair, face, R, p, core, other, Q, q, sign, near, (row, share * weight), part == 1)
     return row
 
 
