@@ -75,16 +75,9 @@ class MuscleRedundancy(MusclesOverMotion):
         ``"status"``, ``"iterations"``, ``"solver"``, ``"wall_time"``; ``"missed"``, the largest residual of equations, of
         forces by the largest one; ``"unknowns"`` and ``"multipliers"``, for the next solution to begin with.
 
-    Examples
+    See Also
     --------
-    >>> from importlib.resources import files
-    >>> import mobod as mb, numpy as np
-    >>> leg = mb.biomechanics.replace_muscles(files("mobod") / "examples" / "leg6dof9musc.osim", "DeGrooteFregly2016")
-    >>> leg = mb.biomechanics.ignore_tendon_compliance(leg)
-    >>> still = mb.Table(np.linspace(0, 0.1, 11), {name: np.zeros(11) for name in leg.coordinates})
-    >>> found = mb.muscle_redundancy(leg, still, reserve=100.0, intervals=2, scheme="trapezoidal")
-    >>> isinstance(found, mb.biomechanics.MuscleRedundancy), found.time.shape
-    (True, (3,))
+    muscle_redundancy : finds it, with an example.
     """
 
     def __init__(self, program: Program, found: Solution, statistics: dict[str, Any]) -> None:
