@@ -75,9 +75,19 @@ class MuscleRedundancy(MusclesOverMotion):
         ``"status"``, ``"iterations"``, ``"solver"``, ``"wall_time"``; ``"missed"``, the largest residual of equations, of
         forces by the largest one; ``"unknowns"`` and ``"multipliers"``, for the next solution to begin with.
 
-    See Also
+    Examples
     --------
-    muscle_redundancy : finds it, with an example.
+    Another cost begins from what the first one found.
+
+    >>> from importlib.resources import files
+    >>> import mobod as mb, numpy as np
+    >>> arm = files("mobod") / "examples" / "arm26.osim"
+    >>> pose = {"r_shoulder_elev": 0.3, "r_elbow_flex": 1.0}
+    >>> still = mb.Table(np.linspace(0, 0.1, 11), {name: np.full(11, q) for name, q in pose.items()})
+    >>> squares = mb.muscle_redundancy(arm, still, reserve=1.0, intervals=2)
+    >>> cubes = mb.muscle_redundancy(arm, still, reserve=1.0, intervals=2, exponent=3.0, guess=squares)
+    >>> cubes, cubes.cost < squares.cost
+    (<MuscleRedundancy: 6 muscles at 5 times>, True)
     """
 
     def __init__(self, program: Program, found: Solution, statistics: dict[str, Any]) -> None:
