@@ -587,6 +587,11 @@ def setters(mb: Any) -> dict[str, tuple[int, Callable[[], Any]]]:
     spring = mb.force.MobilityLinearSpring(forces, body, 0, 1.0, 0.0)
     push = mb.force.ConstantForce(forces, body, (0, 0, 0), (0, 0, 0))
     gravity = mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    stop = mb.force.MobilityLinearStop(forces, body, 0, 1.0, 0.1, -3.0, 3.0)
+    measured, _ = mb.examples.double_pendulum.build()
+    target = mb.measure.Variable(measured.matter, mb.Stage.DYNAMICS, 0.5)
+    mb.measure.Integrate(measured.matter, target)
+    of_target = measured.realize_topology()
 
     def law(q, u, parameters):
         return -parameters[0] * q
@@ -621,6 +626,9 @@ def setters(mb: Any) -> dict[str, tuple[int, Callable[[], Any]]]:
         "MobilityLinearSpring.set_stiffness": (1, lambda: spring.set_stiffness(state, 2.0)),
         "ConstantForce.set_force": (3, lambda: push.set_force(state, point)),
         "Gravity.set_gravity_vector": (3, lambda: gravity.set_gravity_vector(state, point)),
+        "MobilityLinearStop.set_bounds": (2, lambda: stop.set_bounds(state, -2.0, 2.0)),
+        "body.set_rotor_inertia": (1, lambda: bodies[2].set_rotor_inertia(state, 0.2)),
+        "Variable.set_value": (1, lambda: target.set_value(of_target, 0.7)),
         "control.Custom.set_parameters": (7, lambda: control.set_parameters(state, seven)),
     }
     return found

@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 import tracemalloc
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from mobod.algebra import mirrors, object_access, object_layout
 from mobod.compiling import kernels
 from mobod.derivative import sweep
 from mobod.tree import inverse_dynamics, mass_matrix, realize
+from mobod.value.checks import MOST
 
 SEED = int(os.environ.get("MOBOD_TEST_SEED", "20261128"))
 
@@ -132,6 +134,28 @@ def test_mirrors_leave_nothing_behind(quick_collections):
     assert left < 100_000 and not mirrors._known.objects
     with pytest.raises(TypeError, match="assign takes 2 arguments, not 3"):
         code(own, own, own)
+
+
+class OwnFloat(float):
+    """A number of another type."""
+
+
+@pytest.mark.parametrize("access", ["by layout", "plain"])
+def test_numbers_are_put_or_left_to_be_looked_at(access):
+    put = object_access.put.load() if access == "by layout" else mirrored(object_access.put)
+    taken = 0.25, np.float64(-0.5), 3, 0, 2**53, 1.7e308, np.sin(0.3)
+    of_other_types = True, np.float32(0.5), np.int64(2), OwnFloat(0.5), Fraction(1, 2), np.array(0.5), "1", None
+    left = (*of_other_types, np.nan, np.inf, 10**400, -(10**400), -1)  # the last looks like an error of Python's
+    own = np.full((5, 1), 9.0)
+    for done, x in [*((1, x) for x in taken), *((0, x) for x in left)]:
+        own[:] = 9.0
+        assert put(x, own, 2, (), -MOST) == done and own[2, 0] == (x if done else 9.0), x
+        assert (own[[0, 1, 3, 4]] == 9.0).all()
+        assert put((0.5, x), own, 0, (2,), -MOST) == done and own[:2, 0].tolist() == ([0.5, x] if done else [9.0, 9.0]), x
+    least = 0.0
+    assert put(-0.5, own, 0, (), least) == put((1.0, -0.5), own, 0, (2,), least) == put((1.0,), own, 0, (2,), least) == 0
+    assert put((1.0, 2.0), own, 0, (1, 2), least) == put(1.0, own, 0, (1,), least) == put((), own, 0, (), least) == 0
+    assert put((), own, 0, (0,), least) == 1 and (own[3:] == 9.0).all()
 
 
 def test_arrays_that_another_thread_replaces_and_resizes():

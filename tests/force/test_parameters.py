@@ -74,6 +74,11 @@ def test_bounds_and_material_of_a_stop_are_set_in_pairs(model):
     stop.set_material_properties(state, 30.0, 0.3)
     assert (stop.get_lower_bound(state), stop.get_upper_bound(state)) == (-np.inf, 0.5)
     assert (stop.get_stiffness(state), stop.get_dissipation(state)) == (30.0, 0.3)
+    for low, high in ((-1.0, 0.5), (-2, np.float64(0.5)), (0.5, 0.5)):
+        model.system.realize(state)
+        stop.set_bounds(state, low, high)
+        assert (stop.get_lower_bound(state), stop.get_upper_bound(state), state.stage) == (low, high, mb.Stage.MODEL)
+        assert (stop.get_stiffness(state), stop.get_dissipation(state)) == (30.0, 0.3)
     for low, high in ((1.0, 0.0), (np.nan, 1.0), (np.inf, np.inf)):
         with pytest.raises(ValueError, match=r"q_low of .* has to be a number up to q_high"):
             stop.set_bounds(state, low, high)

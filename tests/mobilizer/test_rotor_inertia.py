@@ -140,9 +140,21 @@ def test_a_state_with_its_own_is_the_system_built_so(kind, make, close):
         close(one.u_dot, np.linalg.solve(M, -bias(model, untouched)), 1e-9)
     other = start_fingerprint(state), system_fingerprint(system)["numbers"]
     found = one.u_dot
+    for value in ([1.0] * n, R.tolist(), tuple(R), R):  # once its own, they are written in compiled code
+        body.set_rotor_inertia(state, value)
+        assert state.stage == mb.Stage.MODEL
+    with pytest.raises(mb.ModelError, match="rotor inertia"):
+        body.set_rotor_inertia(state, -R)
+    system.realize(state)
+    assert np.array_equal(state.u_dot, found)
     body.set_rotor_inertia(state, np.zeros(n))
     system.realize(state)
     close(state.u_dot, before, 1e-13)
+    body.set_rotor_inertia(state, tuple(R))
+    system.realize(state)
+    assert np.array_equal(state.u_dot, found)
+    body.set_rotor_inertia(state, np.zeros(n))
+    system.realize(state)
     assert np.array_equal(untouched.u_dot, before) and start_fingerprint(state) != other[0]
     assert body.set_default_rotor_inertia(R) is body
     with pytest.raises(mb.TopologyError, match="realize_topology"):

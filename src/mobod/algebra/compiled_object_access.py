@@ -20,9 +20,9 @@ from .lanes import I64
 from .object_layout import DATA, DESCRIPTION, ITEMS, LENGTHS, NUMBER_OF_DIMENSIONS, STRIDES, TYPE
 
 #: What compiled code finds by name: what makes arrays, tuples without objects, one more reference to an object and one less,
-#: which are Python's and NumPy's own unless `mirrors` serves, and the type of arrays.
+#: which are Python's and NumPy's own unless `mirrors` serves, and the types of arrays and of their numbers.
 _NEW_ARRAY, _NEW_TUPLE, _KEEP, _DROP = "mobod_new_array", "mobod_new_tuple", "mobod_keep_object", "mobod_drop_object"
-_OF_ARRAY = "mobod_type_of_arrays"
+_OF_ARRAY, _OF_NUMBERS = "mobod_type_of_arrays", "mobod_type_of_numbers"
 
 
 def _name_functions() -> None:
@@ -37,6 +37,7 @@ def _name_functions() -> None:
     for name, address in zip((_NEW_ARRAY, _NEW_TUPLE, _KEEP, _DROP), addresses, strict=True):
         llvm.add_symbol(name, address)
     llvm.add_symbol(_OF_ARRAY, id(np.ndarray))
+    llvm.add_symbol(_OF_NUMBERS, id(np.float64))
 
 
 def _of_python(name: str) -> int:
@@ -68,6 +69,11 @@ def _call(builder: Any, name: str, result: Any, *arguments: Any) -> Any:
     """Call a function of Python's by its name; objects are addresses."""
     of_name = ir.FunctionType(result, [argument.type for argument in arguments])
     return builder.call(cgutils.get_or_insert_function(builder.module, of_name, name), arguments)
+
+
+def _named(builder: Any, name: str) -> Any:
+    """The address that has this name."""
+    return builder.ptrtoint(cgutils.get_or_insert_function(builder.module, ir.FunctionType(I64, []), name), I64)
 
 
 def _is_of_shape(builder: Any, one: Any, plain: Any, count: Any, length: Callable[[Any], Any]) -> Any:
@@ -113,9 +119,28 @@ def _lower_is_of_shape(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _is_of_shape(builder, one, plain, _read(builder, shape, DATA), length)
 
 
-@primitive(object_access.is_float, _object, _object, result=types.boolean)
-def _lower_is_float(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+@primitive(object_access.is_tuple, _object, _object, result=types.boolean)
+def _lower_is_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return builder.icmp_signed("==", *(_read(builder, one, TYPE) for one in args))
+
+
+@primitive(object_access.real_or_nan, _object, _object, _object, result=types.float64)
+def _lower_real_or_nan(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    double = ir.DoubleType()
+    kind, floating, whole = (_read(builder, one, TYPE) for one in args)
+    result = cgutils.alloca_once_value(builder, ir.Constant(double, float("nan")))
+    is_float = builder.icmp_signed("==", kind, floating)
+    with builder.if_then(builder.or_(is_float, builder.icmp_signed("==", kind, _named(builder, _OF_NUMBERS)))):
+        builder.store(_read(builder, args[0], DATA, double), result)
+    with builder.if_then(builder.icmp_signed("==", kind, whole)):
+        found = _call(builder, "PyLong_AsDouble", double, args[0])
+        # of one that is too large, with an error of Python's
+        with builder.if_else(builder.fcmp_ordered("==", found, ir.Constant(double, -1.0))) as (then, otherwise):
+            with then:
+                _call(builder, "PyErr_Clear", ir.VoidType())
+            with otherwise:
+                builder.store(found, result)
+    return builder.load(result)
 
 
 @primitive(object_access.real, _object, result=types.float64)
@@ -219,8 +244,7 @@ def _define_new(function: Any, dimensions: int) -> None:
         integer, nothing, zero = ir.IntType(32), ir.Constant(I64, 0), ir.Constant(ir.IntType(32), 0)
         lengths = cgutils.alloca_once(builder, ir.ArrayType(I64, dimensions))
         builder.store(cgutils.pack_array(builder, dimensions * [args[0]]), lengths)
-        of_array = cgutils.get_or_insert_function(builder.module, ir.FunctionType(I64, []), _OF_ARRAY)
-        kind = builder.ptrtoint(of_array, I64)
+        kind = _named(builder, _OF_ARRAY)
         first, double = builder.ptrtoint(lengths, I64), ir.Constant(integer, np.dtype(np.float64).num)
         count = ir.Constant(integer, dimensions)
         return _call(builder, _NEW_ARRAY, I64, kind, count, first, double, nothing, nothing, zero, zero, nothing)

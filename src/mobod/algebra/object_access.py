@@ -140,19 +140,24 @@ def is_of_shape(given: Any, plain: Any, shape: Any) -> bool:
     )
 
 
-def is_float(given: Any, plain: Any) -> bool:
-    """True if *given* is a float of Python's, as *plain* is one."""
-    return type(given) is type(plain)
+def real_or_nan(given: Any, plain: Any, whole: Any) -> float:
+    """The number that a float is, of Python's, as *plain* is one, or NumPy's, or an integer, as *whole* is one; else NaN."""
+    return float(given) if type(given) in (type(plain), type(whole), np.float64) else np.nan
 
 
 def real(given: Any) -> float:
-    """The number that such a float is."""
+    """The number that a float of Python's is."""
     return float(given)
 
 
 def num_items(given: Any) -> int:
     """The number of objects that a tuple has."""
     return len(given)
+
+
+def is_tuple(given: Any, plain: Any) -> bool:
+    """True if *given* is a tuple, as *plain* is one, not a named one."""
+    return type(given) is type(plain)
 
 
 def new_row(length: int) -> Any:
@@ -228,20 +233,31 @@ def assign(own: Any, value: Any) -> Any:
 def put(values: Any, own: Any, first: Any, shape: Any, least: Any) -> Any:
     """Copy finite *values* of this *shape*, *least* or more, to the place *first* of *own*, an array of one column.
 
-    They are a plain array, or a float where the shape is that of one number; 1 is returned if so, otherwise 0.
+    They are a plain array, or a tuple of numbers, or a number where the shape is that of one; 1 is returned if so, otherwise 0.
     """
-    target, place, low, count = numbers(own), number(first), real(least), 1
-    if is_float(values, least):
-        x = real(values)
-        if num_items(shape) > 0 or not low <= x <= _MOST:
+    target, place, low, count, refused = numbers(own), number(first), real(least), 1, 0
+    if num_items(shape) == 0:
+        x = real_or_nan(values, least, first)
+        if not low <= x <= _MOST:
             return as_object(0)
         store(target, place, 0, x)
+        return as_object(1)
+    if is_tuple(values, shape):
+        count = num_items(values)
+        if num_items(shape) > 1 or number(item(shape, 0)) != count:
+            return as_object(0)
+        for i in range(count):
+            refused += not low <= real_or_nan(item(values, i), least, first) <= _MOST
+        if refused:
+            return as_object(0)
+        for i in range(count):
+            store(target, place + i, 0, real_or_nan(item(values, i), least, first))
         return as_object(1)
     if not is_of_shape(values, own, shape):
         return as_object(0)
     for k in range(num_items(shape)):
         count = count * number(item(shape, k))
-    source, refused = numbers(values), 0
+    source = numbers(values)
     for i in range(count):
         refused += not low <= load(source, i, 0) <= _MOST
     if refused:

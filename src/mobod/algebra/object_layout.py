@@ -113,7 +113,7 @@ def _arrays_are_there() -> bool:
 
 
 def _floats_are_there() -> bool:
-    return all(ctypes.c_double.from_address(id(one) + DATA).value == one for one in (2.5, -1e300, 0.1))
+    return all(ctypes.c_double.from_address(id(one) + DATA).value == one for one in (2.5, -1e300, 0.1, np.float64(0.3)))
 
 
 def _tuples_are_there() -> bool:

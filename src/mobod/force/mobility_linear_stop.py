@@ -187,16 +187,19 @@ class MobilityLinearStop(OnCoordinate):
     @of_each(_pair_of_each("stiffness", "dissipation"), alone=_by_pair)
     def set_material_properties(self, state: State, stiffness: float, dissipation: float) -> None:
         """Change stiffness and dissipation in this state, which falls to MODEL at most."""
-        numbers = self.number_run(state, "set_material_properties").tolist()
-        self._put_pair(numbers, ("stiffness", "dissipation"), (stiffness, dissipation))
-        self.number_run(state, "set_material_properties", True)[:] = numbers
+        self._set_pair(state, "set_material_properties", ("stiffness", "dissipation"), (stiffness, dissipation))
 
     @of_each(_pair_of_each("lower_bound", "upper_bound"), alone=_by_pair)
     def set_bounds(self, state: State, q_low: float, q_high: float) -> None:
         """Change both bounds in this state, which falls to MODEL at most."""
-        numbers = self.number_run(state, "set_bounds").tolist()
-        self._put_pair(numbers, ("lower_bound", "upper_bound"), (q_low, q_high))
-        self.number_run(state, "set_bounds", True)[:] = numbers
+        ordered = isinstance(q_low, (float, int)) and isinstance(q_high, (float, int)) and q_low <= q_high
+        if not (ordered and self.put_in(state, (q_low, q_high), 2, (2,))):
+            self._set_pair(state, "set_bounds", ("lower_bound", "upper_bound"), (q_low, q_high))
+
+    def _set_pair(self, state: State, asked: str, names: tuple[str, str], values: tuple[float, float]) -> None:
+        numbers = self.number_run(state, asked).tolist()
+        self._put_pair(numbers, names, values)
+        self.number_run(state, asked, True)[:] = numbers
 
     def _set_default_pair(self, names: tuple[str, str], values: tuple[float, float]) -> Self:
         numbers = list(self.default_numbers)

@@ -83,13 +83,15 @@ class Variable(Measure):
         ModelError
             If it is not finite.
         """
-        self._need_model(state, "set_value")
-        array = self._valued(value, "the value")
-        if self.numbers_run is None:
-            self._need_subsystem().upd_discrete_variable(state, self._place, array)
-            return
-        state.own_copy("measure_numbers")[self.numbers_run, 0] = array.ravel()
-        state.invalidate_from(int(self._invalidates))
+        run, system = self.numbers_run, self.get_subsystem().system
+        if not (run and system and state.put_own(system.topology_token, "measure_numbers", value, run.start, self._shape)):
+            self._need_model(state, "set_value")
+            array = self._valued(value, "the value")
+            if run is None:
+                self._need_subsystem().upd_discrete_variable(state, self._place, array)
+                return
+            state.own_copy("measure_numbers")[run, 0] = array.ravel()
+        state.invalidate_from(self._invalidates)
 
     def place_in(self, state: State) -> tuple[int, int]:
         """The subsystem's index and its own among that one's discrete variables, for a state of the system."""

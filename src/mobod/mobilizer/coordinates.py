@@ -75,7 +75,7 @@ class Coordinates(Locking):
             If q is locked.
         """
         n = self.facts.num_q
-        if not state.put_q(self, q, 0, () if n == 1 and type(q) is float else (n,), n):
+        if not state.put_q(self, q, 0, () if n == 1 and isinstance(q, (float, int)) else (n,), n):
             self._set(state, "set_q", "q", q)
 
     def get_u(self, state: State) -> Any:
@@ -95,7 +95,7 @@ class Coordinates(Locking):
             If u is locked.
         """
         n = self.facts.num_u
-        if not state.put_u(self, u, 0, () if n == 1 and type(u) is float else (n,), n):
+        if not state.put_u(self, u, 0, () if n == 1 and isinstance(u, (float, int)) else (n,), n):
             self._set(state, "set_u", "u", u)
 
     def _set(self, state: State, asked: str, what: str, value: ArrayLike) -> None:

@@ -9,6 +9,7 @@ G I to G^2 I (Featherstone 2008, section 9.6; Murphy, Wen and Saridis 1990).
 
 from __future__ import annotations
 
+import math
 from typing import Any, Self
 
 from ..algebra.arrays import Array, ArrayLike
@@ -17,6 +18,9 @@ from ..state.of_each import Present, Rows, of_each
 from ..state.state import State
 from ..value import checks, rows
 from .inertia import HasInertia
+
+#: The least rotor that is one.
+_SMALLEST = math.ulp(0.0)
 
 
 def _rotors_of_each(body: Any, template: State, values: Any, present: Present) -> Rows | None:
@@ -102,6 +106,13 @@ class HasRotorInertia(HasInertia):
         applied force less rotor inertia times udot. Mobilizers that are eliminated as a block without it (`Ball`, `Free` and
         other kinds that turn in every way) take up to half as long again with it.
         """
+        without, n = state.own_fields.get("rotorless"), self.facts.num_u
+        shape = () if n == 1 and isinstance(value, (float, int)) else (n,)
+        if without is not None and not without[self.index]:  # how it moves stays as it is
+            first = state.tree.first_u[self.index]
+            if state.put_own(self.matter.token, "rotor_inertia", value, first, shape, _SMALLEST):
+                state.invalidate_instance()
+                return
         part = self.u_slice(state, "set_rotor_inertia")
         rotors = self._checked_rotors(value)
         state.own_field("rotor_inertia")[part, 0] = rotors

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from ..algebra.object_access import put as _put
 from ..value.checks import MOST
-from ..value.stage import VELOCITY
+from ..value.stage import MODEL, VELOCITY
 from .fields import GROUPED, INSTANCE_FIELDS, LEFT_AT_ZERO, LEFT_BY_GROUPS
 from .invalidation import KEPT_BY_Z
 from .requirements import PartOfMatter
@@ -47,12 +47,22 @@ class OwnParameters(Weights):
             self.stage_number = VELOCITY
         return numbers.ravel()
 
-    def put_numbers(self, values: Any, first: int, shape: tuple[int, ...] = (), least: float = -MOST) -> bool:
-        """The same with *values* put in from place *first* on, if they are a float, or a plain array, of this *shape*.
+    def put_own(
+        self, token: object, name: str, values: Any, first: int, shape: tuple[int, ...] = (), least: float = -MOST
+    ) -> bool:
+        """Set those numbers of its own copy of a field, from place *first* on, that a part of this *token*'s system has.
 
-        They have to be finite and *least* or more. False, with nothing changed, where anything needs a look: the state has
-        none of its own yet, say, or the system was changed.
+        *values* are a number, or a plain array or a tuple, of this *shape*, finite and *least* or more. False, with nothing
+        changed, where anything needs a look: the state has no copy yet, say, or the system was changed. The stage is the
+        caller's to lower.
         """
+        if self.token is not token or token is not self.system.topology_token or self.stage_number < MODEL:
+            return False
+        own = self.own_fields.get(name)
+        return own is not None and bool((_put.code or _put.load())(values, own, first, shape, least))
+
+    def put_numbers(self, values: Any, first: int, shape: tuple[int, ...] = (), least: float = -MOST) -> bool:
+        """The same with *values* put in from place *first* on, as `put_own` does."""
         try:
             own = self.own_fields["force_numbers"]
         except KeyError:

@@ -58,15 +58,9 @@ class Numbered(Sealed):
         return whole[first : first + n, 0]
 
     def put_in(self, state: State, values: Any, at: int, shape: Any) -> bool:
-        """Set its numbers from number *at* on to a float, or a plain array, of this *shape*, which have to be finite.
-
-        False, with nothing changed, where anything needs a look.
-        """
+        """Set its numbers from number *at* on, as `State.put_own` does; the state falls to MODEL."""
         token, field, first = self.placed
-        if token is not state.token or token is not state.system.topology_token or state.stage_number < MODEL:
-            return False
-        own = state.own_fields.get(field)
-        if own is None or not (_put.code or _put.load())(values, own, first + at, shape, -checks.MOST):
+        if not state.put_own(token, field, values, first + at, shape):
             return False
         state.invalidate_instance()
         return True
