@@ -89,6 +89,8 @@ class Tree:
         self.contacts: Any = None
         #: What `integrator.watch` has packed last for it.
         self.packed: tuple[Any, ...] | None = None
+        #: The names of variables by these, as `simulation.names` has made them for places of subsystems' own.
+        self.names: dict[str, tuple[Any, list[str]]] = {}
         #: The fields of groups for the last sets of constraints that states had enabled, and contacts that slid in them.
         self.known_groups: dict[bytes, dict[str, npt.NDArray[np.int64]]] = {}
         self._number_coordinates(bodies)
