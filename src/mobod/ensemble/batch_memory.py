@@ -23,7 +23,7 @@ from ..tree.project import any_positive
 
 #: What a row has of a record, in this order.
 IN_ROWS = "control_memory", "measure_memory", "measure_next", "bristle_memory", "slip_memory", "measure_history"
-#: Of a point that sticks: columns of its row, and that of its number, which is zero after the last one.
+#: Of a point that sticks: columns of its row, and that of its number, which is zero after the last one, all that counts there.
 _COLUMNS, _KEY = 16, 0
 #: Columns of a contact that may slide.
 _SLIP = 6
@@ -113,9 +113,9 @@ def fill_memory(model: Any, first: int, memory: Any) -> None:
         store(model.measure_next, i, 0, gather(memory, first, at + n + i))
     at, left = at + 2 * n, one(load(model.time, 0, 0))
     for row in range(model.bristle_rows):
-        for c in range(_COLUMNS):
+        left = where(gather(memory, first, at + _COLUMNS * row + _KEY) == 0.0, zero(left), left)
+        for c in range(_COLUMNS if any_positive(left) else _KEY + 1):
             store(model.bristle_memory, row, c, gather(memory, first, at + _COLUMNS * row + c))
-        left = where(load(model.bristle_memory, row, _KEY) == 0.0, zero(left), left)
         if not any_positive(left):
             break
     at = _first_of_slips(model)
@@ -138,10 +138,11 @@ def take_memory(model: Any, lane: int, memory: Any, s: int) -> None:
         store_lane(model.measure_next, i, 0, lane, memory[s, at + n + i])
     at += 2 * n
     for row in range(model.bristle_rows):
-        for c in range(_COLUMNS):
+        is_last = memory[s, at + _COLUMNS * row + _KEY] == 0.0
+        for c in range(_KEY + 1 if is_last else _COLUMNS):
             store_lane(model.bristle_memory, row, c, lane, memory[s, at + _COLUMNS * row + c])
             store_lane(model.bristle_next, row, c, lane, memory[s, at + _COLUMNS * row + c])
-        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
+        if is_last:
             break
     at = _first_of_slips(model)
     for row in range(model.num_slips):
@@ -162,9 +163,10 @@ def put_memory(model: Any, lane: int, memory: Any, s: int) -> None:
         memory[s, at + n + i] = load_lane(model.measure_next, i, 0, lane)
     at += 2 * n
     for row in range(model.bristle_rows):
-        for c in range(_COLUMNS):
+        is_last = load_lane(model.bristle_memory, row, _KEY, lane) == 0.0
+        for c in range(_KEY + 1 if is_last else _COLUMNS):
             memory[s, at + _COLUMNS * row + c] = load_lane(model.bristle_memory, row, c, lane)
-        if memory[s, at + _COLUMNS * row + _KEY] == 0.0:
+        if is_last:
             break
     at = _first_of_slips(model)
     for row in range(model.num_slips):

@@ -47,6 +47,7 @@ from .resistance import carried
 
 #: Columns of a row: the point's number, its places on both bodies, the normal on the first, R_12 as `_turned`, z on the first.
 _KEY, _PLACE1, _PLACE2, _NORMAL1, _TURN, _BENT = 0, 1, 4, 7, 10, 13
+_COLUMNS = 16
 #: Of states with rows that are left to copy.
 _SOME = float("inf")
 #: Rows of a table a surface, and at least; a table is enlarged by Python when it is full.
@@ -88,9 +89,10 @@ def begin_bristles(model: Any) -> None:
 def _copy(source: Any, target: Any, size: int, mark: Any) -> None:
     left = where(mark > 0.0, _SOME + zero(mark), zero(mark))
     for row in range(size):
-        for column in range(16):
-            store(target, row, column, where(mark > 0.0, load(source, row, column), load(target, row, column)))
         left = where(load(source, row, _KEY) == 0.0, zero(mark), left)
+        # of the first row without a point, and where surfaces are far that is the first, the key alone
+        for column in range(_COLUMNS if any_not_finite(left) else _KEY + 1):
+            store(target, row, column, where(mark > 0.0, load(source, row, column), load(target, row, column)))
         if not any_not_finite(left):
             break
 
@@ -99,9 +101,10 @@ def _copy(source: Any, target: Any, size: int, mark: Any) -> None:
 def remember_as(model: Any, other: Any, lane: int) -> None:
     """A record of one state, of any scalar, remembers the points of a lane of the *other*."""
     for row in range(model.bristle_rows):
-        for column in range(16):
+        is_last = bare(load_lane(other.bristle_memory, row, _KEY, lane)) == 0.0
+        for column in range(_KEY + 1 if is_last else _COLUMNS):
             store_lane(model.bristle_memory, row, column, 0, bare(load_lane(other.bristle_memory, row, column, lane)))
-        if bare(load_lane(other.bristle_memory, row, _KEY, lane)) == 0.0:
+        if is_last:
             break
 
 
