@@ -51,7 +51,7 @@ def contribute_pair(model: Record, e: int, a: int, b: int) -> int:
     place_surfaces(model, a, a + 1)
     place_surfaces(model, b, b + 1)
     if model.force_integers[i + LAW_KIND] == STICKING:
-        clear_bristles(model, 0)
+        clear_bristles(model)
     pair, count = overlap(model, i, a, b, 0)
     if count > 0:
         law = model.force_integers[i + LAW_ROUTINE]

@@ -57,11 +57,12 @@ _COUNT, _HINT = 28, 29
 
 
 @generic
-def clear_bristles(model: Any, lane: int) -> None:
+def clear_bristles(model: Any) -> None:
     """Forget the points of the last evaluation."""
-    store_lane(model.bristle_now, 0, _KEY, lane, 0.0)
-    store_lane(model.contact_sum, 0, _COUNT, lane, 0.0)
-    store_lane(model.contact_sum, 0, _HINT, lane, 0.0)
+    none = zero(load(model.time, 0, 0))
+    store(model.bristle_now, 0, _KEY, none)
+    store(model.contact_sum, 0, _COUNT, none)
+    store(model.contact_sum, 0, _HINT, none)
 
 
 @generic

@@ -13,7 +13,7 @@ from typing import Any
 
 from ...algebra import mat33, vec3
 from ...algebra.memory import load3, load9, store3, store9
-from ...algebra.scalar import bare, load_lane, store_lane, where
+from ...algebra.scalar import bare, load, load_lane, one, store_lane, where, zero
 from ...compiling import generic
 from ...contact.access import BOX, DIMENSIONS, load3_lane, orientation, origin, three_of
 from ...contact.shape import BRICK, CAPSULE, HALF_SPACE, SPHERE
@@ -33,6 +33,8 @@ _CENTER, _HALF = 12, 15
 #: Columns of surface_sorted after where a box begins and ends along the axis of the sort, and the other two: its surface,
 #: and the place of that among the bounded ones.
 _WHICH, _NUMBER = 6, 7
+#: Of sums of what is subtracted, what rounding may be; and of how many surfaces each two are looked at, of all lanes at once.
+_UNSURE, _FEW = 1e-9, 16
 
 
 @generic
@@ -105,6 +107,62 @@ def searching(visit: Callable[..., Any], *, leaves_simple: bool = False) -> Call
                     visit(model, integers, a, first + int(_kept(rows, j, _WHICH, lane)), lane, k)
 
     return search
+
+
+@generic
+def may_meet(model: Any, integers: int) -> Any:
+    """1 in states in which `searching`, as *leaves_simple*, may find two surfaces that may touch; 0 where all are far apart.
+
+    Of all lanes at once. What is near to rounding counts as near, as does what it takes a search of many to tell.
+    """
+    fixed, first, lists = model.force_integers, model.force_integers[integers + FIRST_SURFACE], model.contact_integers
+    unbounded, bounded, paired = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED], fixed[integers + PAIRED]
+    table, n, leaves = fixed[integers + MAY_TOUCH], fixed[integers + NUM_SURFACES], fixed[integers + LAW_KIND] == SIMPLE
+    near = zero(load(model.time, 0, 0))
+    some = one(near)
+    for i in range(lists[unbounded]):
+        a = lists[unbounded + 1 + i]
+        for j in range(i):
+            if lists[table + a * n + lists[unbounded + 1 + j]] >= 0:
+                near = some
+        flat, x = model.surface_kind[first + a] == HALF_SPACE, model.surface_first_number[first + a]
+        up = mat33.mul_vec(load9(model.surface_frame, first + a, 0), numbers3(model, x + DIMENSIONS))
+        p = load3(model.surface_frame, first + a, 9)
+        for j in range(lists[bounded]):
+            b = lists[bounded + 1 + j]
+            kind = model.surface_kind[first + b]
+            done = leaves and flat and (kind == SPHERE or kind == CAPSULE or kind == BRICK)
+            if done or lists[table + a * n + b] < 0:
+                continue
+            c, h = load3(model.surface_frame, first + b, _CENTER), load3(model.surface_frame, first + b, _HALF)
+            reach = _size(up[0]) * h[0] + _size(up[1]) * h[1] + _size(up[2]) * h[2]
+            left = vec3.dot(up, vec3.sub(c, p)) - reach
+            near = where(left > _UNSURE * (_sum(c) + _sum(p) + reach), near, some) if flat else some
+    many = lists[paired]
+    for i in range(many):
+        a = lists[paired + 1 + i]
+        for j in range(i):
+            b = lists[paired + 1 + j]
+            if lists[table + a * n + b] >= 0:
+                near = _unless_apart(model, first + a, first + b, near, some) if many <= _FEW else some
+    return near
+
+
+@generic
+def _unless_apart(model: Any, a: int, b: int, near: Any, some: Any) -> Any:
+    """*near* where the boxes of two surfaces are apart, *some* where they are not."""
+    meet = some
+    for axis in range(3):
+        c1, c2 = load(model.surface_frame, a, _CENTER + axis), load(model.surface_frame, b, _CENTER + axis)
+        reach = load(model.surface_frame, a, _HALF + axis) + load(model.surface_frame, b, _HALF + axis)
+        left = _size(c1 - c2) - reach
+        meet = where(left > _UNSURE * (_size(c1) + _size(c2) + reach), near, meet)
+    return meet
+
+
+@generic
+def _sum(v: Any) -> Any:
+    return _size(v[0]) + _size(v[1]) + _size(v[2])
 
 
 @generic

@@ -31,12 +31,14 @@ from ..subsystem import GeneralForceSubsystem
 from . import broad_phase
 from .at_once import MOST_SPHERES, OF_EIGHT, OF_ONE, at_once, is_at_once, spheres
 from .bristle import LEAST_ROWS, ROWS_A_SURFACE, clear_bristles, forget_bristles
-from .broad_phase import place_surfaces, searching
+from .broad_phase import may_meet, place_surfaces, searching
 from .fields import Fields, Placed
 from .law import DISSIPATED, TABLE, compliant, hunt_crossley, sticking
 
 #: What force_enabled is where time stepping has what touches in its problem, and no forces of it are to be applied.
 STEPPED = 2
+#: The column of contact_sum that says of which lanes surfaces may be near.
+_NEAR = 30
 
 
 # ---------------------------------------------------------------------------------------------- kernels
@@ -100,10 +102,13 @@ def contacts(model: Any, first: int, end: int, what: int) -> int:
                 if law == broad_phase.SIMPLE:
                     at_once(model, i, (e, what))
                 if model.force_integers[i + broad_phase.SEARCHED] & for_whom != 0:
+                    if what == routines.FORCES and law == broad_phase.STICKING:
+                        clear_bristles(model)
+                    if lanes > 1:
+                        store(model.contact_sum, 0, _NEAR, may_meet(model, i))
                     for lane in range(lanes):
-                        if what == routines.FORCES and law == broad_phase.STICKING:
-                            clear_bristles(model, lane)
-                        _search_one(model, i, lane, (e, what))
+                        if lanes == 1 or load_lane(model.contact_sum, 0, _NEAR, lane) > 0.0:
+                            _search_one(model, i, lane, (e, what))
                 if what == routines.FORCES and model.force_integers[i + broad_phase.TRACKED] == 1:
                     store(model.z_dot, model.force_first_z[e], 0, load(model.contact_sum, 0, DISSIPATED))
         elif model.force_enabled[e] == STEPPED:
