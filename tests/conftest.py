@@ -21,7 +21,7 @@ os.environ.setdefault("MOBOD_WORKERS", "0")
 
 SEED = int(os.environ.get("MOBOD_TEST_SEED", "0")) or int.from_bytes(os.urandom(3))
 
-gc.disable()  # while tests are collected, which are there to the end
+gc.disable()  # it is collected between tests, when there is much
 
 
 def refuse_other_arrays():
@@ -61,16 +61,25 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.flaky(reruns=2))
 
 
-def pytest_collection_finish(session):
-    """Make what is there to the end, 14,000 tests above all, old, so that it is seldom looked through for garbage.
+#: So many new objects, half a gigabyte, are looked through for garbage at once.
+MANY = 3_000_000
 
-    It is not frozen: where something is, what compiling makes would be looked through after each kernel.
+
+def pytest_collection_finish(session):
+    """Keep what is there to the end, 14,000 tests above all, out of the search for garbage, which goes on as `MANY` says.
+
+    What compiling leaves is most of it: where Python decides when to look, that takes a twelfth of the time.
     """
-    gc.collect()
-    gc.enable()
-    gc.set_threshold(20_000, 20, 20)
     if any("hypothesis" in item.keywords for item in session.items):
         begin_hypothesis()
+    gc.freeze()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish():
+    """Collect garbage between two tests, where there may be much."""
+    if gc.get_count()[0] > MANY:
+        gc.collect()
 
 
 @given(nothing=none())
@@ -88,9 +97,18 @@ def pytest_sessionfinish(session):
 @pytest.fixture
 def quick_collections():
     """Keep what is there out of the collections of garbage that a test asks for: what Numba leaves takes seconds each time."""
+    gc.collect()
     gc.freeze()
-    yield
+
+
+@pytest.fixture
+def users_collections():
+    """Collect garbage as Python does for users, where nothing is frozen."""
     gc.unfreeze()
+    gc.enable()
+    yield
+    gc.disable()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -154,7 +154,7 @@ def test_a_model_is_compiled_ahead(tmp_path):
     assert "used" in used and len(used) > 5 and used <= ahead
 
 
-def test_a_model_does_not_wait_until_what_is_frozen_is_counted(monkeypatch):
+def test_a_model_does_not_wait_until_what_is_frozen_is_counted(monkeypatch, users_collections):
     """A tenth of a second for a million objects, with each model: the counting is for imports."""
     mobod.examples.double_pendulum.build()
     monkeypatch.setattr("gc.get_freeze_count", lambda: 1 / 0)

@@ -27,7 +27,7 @@ def test_a_part_of_another_kernel_is_compiled_once_more_when_python_calls_it():
     assert total.code_for(np.zeros(1))(np.ones(3)) == 3.0
 
 
-def test_what_compiling_makes_is_not_looked_through_for_garbage(monkeypatch):
+def test_what_compiling_makes_is_not_looked_through_for_garbage(monkeypatch, users_collections):
     monkeypatch.setattr(_garbage._Seen, "new", 0)
     begun = []
     engine.numba()  # or it is imported within
@@ -43,17 +43,17 @@ def test_what_compiling_makes_is_not_looked_through_for_garbage(monkeypatch):
     assert any(one is made[0] for one in gc.get_objects(generation=2))
 
 
-def test_what_compiling_leaves_is_looked_through_once_there_is_much(monkeypatch):
+def test_what_compiling_leaves_is_looked_through_once_there_is_much(monkeypatch, users_collections):
     monkeypatch.setattr(_garbage, "_MANY", 5000)
     monkeypatch.setattr(_garbage._Seen, "new", 0)
     monkeypatch.setattr(_garbage._Seen, "left", 0)
-    begun = []
+    begun, made = [], []
     engine.numba()
     gc.callbacks.append(lambda phase, info: begun.append((phase, info["generation"])))
     try:
         for _ in range(3):
             with engine.compiling():
-                made = [[] for _ in range(3000 + gc.get_threshold()[0])]
+                made += [[] for _ in range(3000 + gc.get_threshold()[0])]
     finally:
         gc.callbacks.pop()
     assert begun.count(("start", 2)) == 1  # at the second; what was left then is far more than 5000

@@ -38,11 +38,8 @@ def settles(wanted):
 @pytest.fixture(scope="module", autouse=True)
 def collections_are_quick():
     """What Numba has left takes seconds of each collection; none of it is of these tests, but for helpers of others."""
-    if helpers_alive():
-        gc.collect()
+    gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
