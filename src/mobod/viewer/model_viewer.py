@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time as _clock
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,7 @@ from .bodies import Bodies
 from .body_report import describe_body, describe_constraints
 from .coordinates import Coordinate, list_coordinates
 from .overlays import Overlays, find_wraps
-from .page import Page
+from .page import FollowBox, Page
 from .parameter_sliders import ParameterSlider, list_parameters
 from .server import add_dark_box, add_floor, look_from_here, set_camera, set_look
 from .simulator import Pull, Simulator, Stepper
@@ -34,16 +33,12 @@ if TYPE_CHECKING:
     from ..system.system import MultibodySystem
     from ..value.annotations import Model
 
-PICTURES = 30.0
-"""A second."""
-
 MOST_SLIDERS = 80
 
 _SLOWEST = 0.2  # of real time that one piece may stand for, however long the one before took
 _FOLLOWED_GOAL = 1.0
 _STAY = 1e-3  # weight of staying where it is, beside going where it is dragged
 _DETAIL = 2.0
-_NOTHING = "nothing"
 
 
 class Viewer(Page):
@@ -75,7 +70,6 @@ class Viewer(Page):
         super().__init__(title, port)
         self._units = units
         self._make_stepper, self._wanted_parameters = make_stepper, parameters
-        self._clients_at: dict[int, Array] = {}
         try:
             self._build(system, state, ranges, model)
         except BaseException:
@@ -194,9 +188,7 @@ class Viewer(Page):
             self._errors_text = gui.add_markdown("", visible=False)
             self._errors_box.on_update(lambda _: self._guarded(self._refresh))
             add_dark_box(self._server)
-            names = [_NOTHING, *[link.name for link in self._mechanism.links[1:]]]
-            self._follow = gui.add_dropdown("follow", names, initial_value=_NOTHING)
-            self._follow.on_update(lambda _: self._clients_at.clear())
+            self._follow = FollowBox(self._server, self._mechanism)
 
     def _add_toggle(self, name: str) -> None:
         box = self._server.gui.add_checkbox(name, False)
@@ -301,7 +293,7 @@ class Viewer(Page):
         """Send each client the pose that is shown."""
         X_GB = find_body_transforms(self._system, self._state)
         look_from_here(self._server, find_view(self._mechanism, X_GB[None], np.zeros((1, 0, 3))))
-        self._clients_at.clear()
+        self._follow.begin_anew()
 
     def _slide(self, one: Coordinate, shown: float) -> None:
         state = self._state.copy()
@@ -402,7 +394,7 @@ class Viewer(Page):
                 self._tracks.replace(self._find_tracks())
                 self._tracks.move(X_GB)
             self._place_tether(X_GB)
-            self._follow_body(X_GB)
+            self._follow.move(X_GB)
         for one, slider in zip(self._coordinates, self._sliders, strict=False):
             self._show(slider, one.show(self._state), one.step)
         for parameter, slider in zip(self._parameters, self._parameter_sliders, strict=True):
@@ -425,38 +417,20 @@ class Viewer(Page):
             start = X_GB[held.body, :3, :3] @ held.station + X_GB[held.body, :3, 3]
             self._tether.points = np.array([[start, held.target]], dtype=np.float32)
 
-    def _follow_body(self, X_GB: Array) -> None:
-        """Move each client's camera as the body has moved since it was last looked at."""
-        name = self._follow.value
-        if name == _NOTHING:
-            return
-        b = next((i for i, link in enumerate(self._mechanism.links) if link.name == name), 0)
-        place = X_GB[b, :3, :3] @ self._mechanism.links[b].com + X_GB[b, :3, 3]
-        for key, client in self._server.get_clients().items():
-            last = self._clients_at.get(key)
-            if last is not None:
-                step = place - last
-                if float(np.linalg.norm(step)) > 1e-9 * self._mechanism.size:
-                    position, look_at = client.camera.position + step, client.camera.look_at + step
-                    client.camera.position, client.camera.look_at = position, look_at
-            self._clients_at[key] = place.copy()
-
     def _run(self) -> None:
-        """Simulate while it plays, and pose while something is dragged, a picture after the other."""
-        last = _clock.perf_counter()
-        while not self._closed.is_set():
-            now = _clock.perf_counter()
-            passed, last = now - last, now
-            held = self._dragged
-            if self._playing:
-                with self._lock:
-                    self._simulator.pull = held
-                    self._guarded(self._advance, min(passed, _SLOWEST) * float(self._speed.value))
-            elif held is not None:
-                self._guarded(self._drag_pose, held)
-            elif self._tether.visible:
-                self._guarded(self._refresh)
-            self._closed.wait(max(0.001, 1.0 / PICTURES - (_clock.perf_counter() - now)))
+        """Simulate, pull and pose, at the speed of pictures."""
+        self._keep_pace(self._go_on)
+
+    def _go_on(self, passed: float) -> None:
+        held = self._dragged
+        if self._playing:
+            with self._lock:
+                self._simulator.pull = held
+                self._guarded(self._advance, min(passed, _SLOWEST) * float(self._speed.value))
+        elif held is not None:
+            self._guarded(self._drag_pose, held)
+        elif self._tether.visible:
+            self._guarded(self._refresh)
 
     def _advance(self, duration: float) -> None:
         if self._playing:

@@ -17,7 +17,7 @@ from ..shapes.view import View, find_view
 from ..value.checks import vector
 from .bodies import Bodies
 from .curves import find_curves, find_titles
-from .page import Page
+from .page import FollowBox, Page
 from .replay import choose_times
 from .server import add_dark_box, add_floor, set_camera
 from .together import COLORS, CURVE_COLORS, GHOST
@@ -26,9 +26,7 @@ from .track_nodes import TrackNodes
 if TYPE_CHECKING:
     from ..value.annotations import Trajectory
 
-PICTURES = 30.0
 CURVES = 10.0  # updates of graphs a second
-_NOTHING = "nothing"
 _PATH, _FORCE, _NOW, _PALE = (204, 38, 64), (230, 90, 0), "#c03d3e", "#b8c4d4"
 
 
@@ -216,8 +214,7 @@ class MotionViewer(Page):
             self._again = gui.add_checkbox("again", True)
             self._steps = gui.add_button_group("", ["back", "next"])
         with gui.add_folder("Show", expand_by_default=False):
-            names = [_NOTHING, *[link.name for link in self._motions[0].mechanism.links[1:]]]
-            self._follow = gui.add_dropdown("follow", names, initial_value=_NOTHING)
+            self._follow = FollowBox(self._server, self._motions[0].mechanism)
             add_dark_box(self._server)
             path = gui.add_checkbox("path", self._paths[0].visible)
             for name in dict.fromkeys(name for motion in self._motions for name in motion.tracks.names):
@@ -236,8 +233,6 @@ class MotionViewer(Page):
 
         path.on_update(show_paths)
         self._curve.on_update(lambda _: self._draw_curves())
-        self._follow.on_update(lambda _: self._last_places.clear())
-        self._last_places: dict[int, Array] = {}
         self._draw_curves()
 
     def _add_toggle(self, name: str) -> None:
@@ -277,7 +272,7 @@ class MotionViewer(Page):
                 self._arrow_node.visible = len(shown) > 0
                 if len(shown):
                     self._arrow_node.points = shown.astype(np.float32)
-            self._follow_body(row)
+            self._follow.move(self._motions[0].X_GB[row])
         if moves_slider:
             slider: Any = self._slider
             slider.value = self._time
@@ -291,35 +286,17 @@ class MotionViewer(Page):
         row = min(int(place), len(self._times) - 2)
         return row, float(place - row)
 
-    def _follow_body(self, row: int) -> None:
-        if self._follow.value == _NOTHING:
-            return
-        motion = self._motions[0]
-        b = next((i for i, link in enumerate(motion.mechanism.links) if link.name == self._follow.value), 0)
-        X = motion.X_GB[row, b]
-        place = X[:3, :3] @ motion.mechanism.links[b].com + X[:3, 3]
-        for key, client in self._server.get_clients().items():
-            step = place - self._last_places.get(key, place)
-            if float(np.linalg.norm(step)) > 0.0:
-                position, look_at = client.camera.position + step, client.camera.look_at + step
-                client.camera.position, client.camera.look_at = position, look_at
-            self._last_places[key] = place
-
     def _run(self) -> None:
-        last = _clock.perf_counter()
-        while not self._closed.is_set():
-            now = _clock.perf_counter()
-            passed, last = now - last, now
-            if self._playing:
-                try:
-                    with self._lock:
-                        if self._closed.is_set():
-                            return
-                        self._go_on(passed * float(self._speed.value))
-                except Exception as error:
-                    warnings.warn(f"the viewer stops: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
-                    return
-            self._closed.wait(max(0.001, 1.0 / PICTURES - (_clock.perf_counter() - now)))
+        try:
+            self._keep_pace(self._play_on)
+        except Exception as error:
+            warnings.warn(f"the viewer stops: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=2)
+
+    def _play_on(self, passed: float) -> None:
+        if self._playing:
+            with self._lock:
+                if not self._closed.is_set():
+                    self._go_on(passed * float(self._speed.value))
 
     def _go_on(self, duration: float) -> None:
         start, end = float(self._times[0]), float(self._times[-1])

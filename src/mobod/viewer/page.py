@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import threading
+import time as _clock
 import warnings
+from collections.abc import Callable
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+import numpy as np
+
+from ..algebra.arrays import Array
+from ..shapes.mechanism import Mechanism
 from .server import open_in_browser, start_server, stop_server, url_of
+
+PICTURES = 30.0
+"""A second."""
+
+_NOTHING = "nothing"
 
 
 class Page:
@@ -32,6 +43,15 @@ class Page:
 
     def _run(self) -> None:
         """The page's own work; none, unless it is overridden."""
+
+    def _keep_pace(self, go_on: Callable[[float], None]) -> None:
+        """Call *go_on* for each picture with the time that has passed since the last one, until the page is closed."""
+        last = _clock.perf_counter()
+        while not self._closed.is_set():
+            now = _clock.perf_counter()
+            passed, last = now - last, now
+            go_on(passed)
+            self._closed.wait(max(0.001, 1.0 / PICTURES - (_clock.perf_counter() - now)))
 
     @property
     def is_closed(self) -> bool:
@@ -70,3 +90,32 @@ class Page:
         if not self._warned:
             self._warned = True
             warnings.warn(f"the viewer does not show this: {type(error).__name__}: {error}", RuntimeWarning, stacklevel=3)
+
+
+class FollowBox:
+    """A box that names the bodies, of which the cameras of all who look follow one, or none."""
+
+    def __init__(self, server: Any, mechanism: Mechanism) -> None:
+        self._server, self._mechanism = server, mechanism
+        self._places: dict[int, Array] = {}
+        names = [_NOTHING, *[link.name for link in mechanism.links[1:]]]
+        self._box = server.gui.add_dropdown("follow", names, initial_value=_NOTHING)
+        self._box.on_update(lambda _: self.begin_anew())
+
+    def begin_anew(self) -> None:
+        """Follow from where the body is next."""
+        self._places.clear()
+
+    def move(self, X_GB: Array) -> None:
+        """Move the cameras by as much as the body's mass center has moved, whose pose is among (nb, 4, 4)."""
+        name = self._box.value
+        if name == _NOTHING:
+            return
+        b = next((i for i, link in enumerate(self._mechanism.links) if link.name == name), 0)
+        place = X_GB[b, :3, :3] @ self._mechanism.links[b].com + X_GB[b, :3, 3]
+        for key, client in self._server.get_clients().items():
+            step = place - self._places.get(key, place)
+            if float(np.linalg.norm(step)) > 1e-9 * self._mechanism.size:
+                position, look_at = client.camera.position + step, client.camera.look_at + step
+                client.camera.position, client.camera.look_at = position, look_at
+            self._places[key] = place
