@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FIGURES = (".png", ".pdf", ".svg")
 MOTIONS = (".mot", ".sto")
+#: What is found, by name: the option that says where it is saved, and what makes its table.
+Results = dict[str, tuple[str, Callable[[], Any]]]
 #: Options of `mobod analyze` that ask for an analysis, and OpenSim's name of it.
 _ANALYSES = {
     "muscles": "MuscleAnalysis",
@@ -217,8 +219,7 @@ def _weight(text: str) -> tuple[str, float]:
 def run_ik(options: argparse.Namespace) -> None:
     """Inverse kinematics."""
     from ..biomechanics import inverse_kinematics
-    from ..biomechanics.figure import plot_table
-    from ..motion_data import read_sto, read_trc, write_sto
+    from ..motion_data import read_sto, read_trc
 
     setup, path, model, say = _begin(options, "ik", options.markers, "MARKERS")
     if path.suffix.lower() == ".c3d":
@@ -245,8 +246,7 @@ def run_ik(options: argparse.Namespace) -> None:
         weights=weights,
         coordinates=_within(wanted, markers.time, options, setup) or None,
         coordinate_weights=setup.coordinate_weights or 1.0,
-        start=_first(options.start, setup.start),
-        end=_first(options.end, setup.end),
+        **_span(options, setup),
         accuracy=options.accuracy or setup.accuracy,
         constraint_weight=setup.constraint_weight,
         cutoff=options.cutoff,
@@ -256,14 +256,9 @@ def run_ik(options: argparse.Namespace) -> None:
     if options.output is None and setup.output is not None:
         _save_reports(setup, found)
     _save_as_named(options, setup.output)
-    if options.output is not None:
-        write_sto(options.output, found.to_table(), degrees=True, model=model)
-    if options.report is not None:
-        write_sto(options.report, found.residuals)
-    if options.plot is not None:
-        title = f"{model.name}: {path.name}"
-        plot_table(options.plot, found.to_table(), degrees=model.angles, residuals=found.residuals, title=title, unit="m")
-    _tell(say, {"motion": "output", "residuals": "report", "plot": "plot"}, options)
+    results: Results = {"motion": ("output", found.to_table), "residuals": ("report", lambda: found.residuals)}
+    drawn = {"degrees": model.angles, "residuals": found.residuals, "unit": "m"}
+    _save(options, say, f"{model.name}: {path.name}", results, drawn, degrees=True, model=model)
 
 
 def _save_reports(setup: ToolSetup, found: Any) -> None:
@@ -289,8 +284,6 @@ def _save_reports(setup: ToolSetup, found: Any) -> None:
 def run_id(options: argparse.Namespace) -> None:
     """Inverse dynamics."""
     from ..biomechanics import inverse_dynamics
-    from ..biomechanics.figure import plot_table
-    from ..motion_data import write_sto
 
     setup, path, model, say = _begin(options, "id", options.motion, "a MOTION")
     found = inverse_dynamics(
@@ -299,8 +292,7 @@ def run_id(options: argparse.Namespace) -> None:
         options.loads or setup.loads,
         cutoff=options.cutoff or setup.cutoff,
         filter="opensim" if setup.cutoff is not None and options.cutoff is None else "butterworth",
-        start=_first(options.start, setup.start),
-        end=_first(options.end, setup.end),
+        **_span(options, setup),
         state=_without(model, setup.exclude, say),
         progress=_progress(options),
     )
@@ -308,13 +300,8 @@ def run_id(options: argparse.Namespace) -> None:
         say(f"note: {note}")
     say(_ranges(found.forces))
     _save_as_named(options, setup.output)
-    if options.output is not None:
-        write_sto(options.output, found.forces)
-    if options.reactions is not None:
-        write_sto(options.reactions, found.reactions())
-    if options.plot is not None:
-        plot_table(options.plot, found.forces, title=f"{model.name}: {path.name}", unit="N, N m")
-    _tell(say, {"forces": "output", "reactions": "reactions", "plot": "plot"}, options)
+    results: Results = {"forces": ("output", lambda: found.forces), "reactions": ("reactions", found.reactions)}
+    _save(options, say, f"{model.name}: {path.name}", results, {"unit": "N, N m"})
 
 
 def _without(model: Model, excluded: list[str], say: Callable[[str], None]) -> Any:
@@ -334,11 +321,9 @@ def _without(model: Model, excluded: list[str], say: Callable[[str], None]) -> A
 def run_so(options: argparse.Namespace) -> None:
     """Static optimization."""
     from ..biomechanics import static_optimization
-    from ..biomechanics.figure import plot_table
     from ..biomechanics.followed import control_set
     from ..biomechanics.motion import rows_of
     from ..biomechanics.motion_tables import beside_others
-    from ..motion_data import write_sto
     from .analyses import one_of, rows_of_tool
 
     setup, path, model, say = _begin(options, "so", options.motion, "a MOTION")
@@ -357,8 +342,7 @@ def run_so(options: argparse.Namespace) -> None:
         as_opensim=options.as_opensim,
         cutoff=cutoff,
         filter=filter,
-        start=_first(options.start, setup.start),
-        end=_first(options.end, setup.end),
+        **_span(options, setup),
         progress=_progress(options),
     )
     rows = rows_of_tool(rows_of(model, model.default_state(), path)[0], padded=setup.cutoff is not None)
@@ -370,22 +354,18 @@ def run_so(options: argparse.Namespace) -> None:
         options.output, options.forces = Path(f"{begin}_activation.sto"), Path(f"{begin}_force.sto")
         Path(f"{begin}_controls.xml").write_text(control_set(activations), encoding="utf-8")
     _tell_of_others(setup, [one.name for one in setup.analyses], say)
-    if options.output is not None:
-        write_sto(options.output, activations)
-    if options.forces is not None:
-        applied = beside_others(found.forces, model, loads, path, cutoff, filter)
-        write_sto(options.forces, one_of(applied, setup.every, rows))
-    if options.plot is not None:
-        plot_table(options.plot, activations, title=f"{model.name}: {path.name}", unit="activation")
-    _tell(say, {"activations": "output", "forces": "forces", "plot": "plot"}, options)
+
+    def applied() -> Any:
+        return one_of(beside_others(found.forces, model, loads, path, cutoff, filter), setup.every, rows)
+
+    results: Results = {"activations": ("output", lambda: activations), "forces": ("forces", applied)}
+    _save(options, say, f"{model.name}: {path.name}", results, {"unit": "activation"})
 
 
 def run_redundancy(options: argparse.Namespace) -> None:
     """Muscle redundancy."""
     from ..biomechanics import ignore_tendon_compliance, muscle_redundancy, replace_muscles
-    from ..biomechanics.figure import plot_table
     from ..biomechanics.motion_tables import beside_others
-    from ..motion_data import write_sto
 
     setup, path, model, say = _begin(options, "redundancy", options.motion, "a MOTION")
     loads = options.loads or setup.loads
@@ -397,27 +377,20 @@ def run_redundancy(options: argparse.Namespace) -> None:
         reserve=options.reserve,
         intervals=options.intervals,
         cutoff=options.cutoff,
-        start=_first(options.start, setup.start),
-        end=_first(options.end, setup.end),
+        **_span(options, setup),
         solver=options.solver,
         progress=not options.quiet,
     )
     facts = found.statistics
     say(f"cost {found.cost:.6g}, {facts['iterations']} iterations of {facts['solver']} in {facts['wall_time']:.2g} s")
     say(_ranges(found.activations))
-    for table, file in (
-        (found.activations, options.output),
-        (found.excitations, options.excitations),
-        (found.fiber_lengths, options.fibers),
-    ):
-        if file is not None:
-            write_sto(file, table)
-    if options.forces is not None:
-        write_sto(options.forces, beside_others(found.forces, model, loads, path, options.cutoff))
-    if options.plot is not None:
-        plot_table(options.plot, found.activations, title=f"{model.name}: {path.name}", unit="activation")
-    saved = {"activations": "output", "excitations": "excitations", "forces": "forces", "fibers": "fibers", "plot": "plot"}
-    _tell(say, saved, options)
+    results: Results = {
+        "activations": ("output", lambda: found.activations),
+        "excitations": ("excitations", lambda: found.excitations),
+        "forces": ("forces", lambda: beside_others(found.forces, model, loads, path, options.cutoff)),
+        "fibers": ("fibers", lambda: found.fiber_lengths),
+    }
+    _save(options, say, f"{model.name}: {path.name}", results, {"unit": "activation"})
 
 
 def run_analyze(options: argparse.Namespace) -> None:
@@ -457,8 +430,7 @@ def run_analyze(options: argparse.Namespace) -> None:
     prefix = Path(folder) / (options.prefix or setup.prefix)
     common: dict[str, Any] = {
         "equilibrate": "opensim" if setup.equilibrate else options.equilibrate,
-        "start": _first(options.start, setup.start),
-        "end": _first(options.end, setup.end),
+        **_span(options, setup),
     }
     read = MotionRows(model, motion, own_state(model, None))
     for note in [*read.notes, *read.missed()]:
@@ -532,8 +504,7 @@ def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model,
         "window": setup.window, "exact": setup.exact,
         "bounds": {name: pair for name, pair in setup.bounds.items() if name in known},
         "exclude": setup.exclude, "cutoff": setup.cutoff, "filter": "opensim",
-        "start": _first(options.start, setup.start), "end": _first(options.end, setup.end), "accuracy": setup.accuracy,
-        "progress": _progress(options),
+        "accuracy": setup.accuracy, "progress": _progress(options), **_span(options, setup),
     }  # fmt: skip
     return setup, model, given
 
@@ -605,14 +576,26 @@ def _save_as_named(options: argparse.Namespace, named: Path | None) -> None:
         options.output = named
 
 
-def _tell(say: Callable[[str], None], results: dict[str, str], options: argparse.Namespace) -> None:
-    """Say which results were saved where, by the options that ask for them."""
-    saved = {what: getattr(options, option) for what, option in results.items() if getattr(options, option) is not None}
+def _save(
+    options: argparse.Namespace, say: Callable[[str], None], title: str, results: Results, drawn: dict[str, Any], **written: Any
+) -> None:
+    """Save the results that options ask for, and draw the first, which is *written* so; say which are where."""
+    from ..biomechanics.figure import plot_table
+    from ..motion_data import write_sto
+
+    saved: dict[str, Path] = {}
+    for what, (option, find) in results.items():
+        if (path := getattr(options, option)) is not None:
+            write_sto(path, find(), **(written if option == "output" else {}))
+            saved[what] = path
+    if options.plot is not None:
+        saved["plot"] = options.plot
+        plot_table(options.plot, next(iter(results.values()))[1](), title=title, **drawn)
     for what, path in saved.items():
         say(f"{what:<17}{path}")
     if not saved:
-        *others, last = (f"--{option}" for option in results.values())
-        say(f"nothing is saved; ask for it with {', '.join(others)} or {last}")
+        names = ", ".join(f"--{option}" for option, _ in results.values())
+        say(f"nothing is saved; ask for it with {names} or --plot")
 
 
 def run_scale(options: argparse.Namespace) -> None:
@@ -770,10 +753,15 @@ def _wanted(model: Model, name: str, value: float | None, table: Any, time: Any)
 
 def _within(wanted: dict[str, Any], time: Any, options: argparse.Namespace, setup: ToolSetup) -> dict[str, Any]:
     """Columns over all times, cut to those that are asked for."""
-    start, end = _first(options.start, setup.start), _first(options.end, setup.end)
+    start, end = _span(options, setup).values()
     slack = 1e-9 * (time[-1] - time[0]) / max(1, len(time) - 1)
     there = (time >= start - slack) & (time <= end + slack)
     return {name: value[there] if np.ndim(value) else value for name, value in wanted.items()}
+
+
+def _span(options: argparse.Namespace, setup: Any) -> dict[str, float]:
+    """Times from and up to which rows count: those asked for, or the setup's."""
+    return {"start": _first(options.start, setup.start), "end": _first(options.end, setup.end)}
 
 
 def _first(asked: float | None, otherwise: float) -> float:
@@ -792,15 +780,8 @@ def _check_results(options: argparse.Namespace) -> None:
     """Find out before working whether the results can be written."""
     from ..value.checks import check_extension
 
-    for path, known in (
-        (options.output, MOTIONS),
-        (options.plot, FIGURES),
-        (getattr(options, "report", None), MOTIONS),
-        (getattr(options, "reactions", None), MOTIONS),
-        (getattr(options, "forces", None), MOTIONS),
-        (getattr(options, "excitations", None), MOTIONS),
-        (getattr(options, "fibers", None), MOTIONS),
-    ):
+    tables = [getattr(options, one, None) for one in ("output", "report", "reactions", "forces", "excitations", "fibers")]
+    for path, known in ((options.plot, FIGURES), *((one, MOTIONS) for one in tables)):
         if path is None:
             continue
         check_extension(path, known)
