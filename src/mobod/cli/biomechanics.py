@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -13,12 +12,12 @@ import numpy as np
 
 from ..errors import CommandError
 from ..value import checks
+from .results import FIGURES, check_pictures, check_result, is_installed, speaker
 
 if TYPE_CHECKING:
     from ..importer.model import Model
     from ..importer.tool_setup import ToolSetup
 
-FIGURES = (".png", ".pdf", ".svg")
 MOTIONS = (".mot", ".sto")
 #: What is found, by name: the option that says where it is saved, and what makes its table.
 Results = dict[str, tuple[str, Callable[[], Any]]]
@@ -412,7 +411,7 @@ def run_analyze(options: argparse.Namespace) -> None:
     if not asked or folder is None:
         flags = ", ".join(f"--{flag}" for flag in _ANALYSES)
         raise CommandError(f"mobod analyze wants one or several of {flags}, and a folder: --results FOLDER")
-    say = _speaker(options)
+    say = speaker(options.quiet)
     options.loads = options.loads or setup.loads
     path = setup.model or options.model
     loads = {} if options.loads is None else {"external_loads": options.loads}
@@ -465,13 +464,13 @@ def run_rra(options: argparse.Namespace) -> None:
         model, setup.motion, setup.loads, actuators=setup.forces or None, replace=setup.replace, body=setup.body,
         adjust_start=setup.adjust_start, adjust_end=setup.adjust_end, **given,
     )  # fmt: skip
-    _speaker(options)(found.summarize())
+    speaker(options.quiet)(found.summarize())
     _save_tracking(options, setup, found)
     named = options.setup.parent / (setup.output_model or "adjusted_model.osim")  # as OpenSim calls it unless told
     output = options.output or (named if setup.body else None)
     if output is not None:
         write_osim(output, found.adjusted)
-        _speaker(options)(f"{'model':<22}{output}")
+        speaker(options.quiet)(f"{'model':<22}{output}")
 
 
 def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model, dict[str, Any]]:
@@ -491,13 +490,13 @@ def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model,
     folder.mkdir(parents=True, exist_ok=True)
     setup.results, setup.name = folder, options.prefix or setup.name
     model = load_quietly(path, **_as_opensim(options, path))
-    _speaker(options)(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
+    speaker(options.quiet)(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.muscles)} muscles")
     for text in setup.left_out:
-        _speaker(options)(f"note: {text}")
+        speaker(options.quiet)(f"note: {text}")
     known = {name for file in setup.forces for name in names_of_forces(file)}
     known |= set() if setup.replace else {*model.muscles, *model.actuators}
     for name in [name for name, values in setup.tasks.items() if "body" not in values and name not in model.speeds]:
-        _speaker(options)(f"note: the task of {name!r} is left out, the model has no such coordinate")
+        speaker(options.quiet)(f"note: the task of {name!r} is left out, the model has no such coordinate")
         del setup.tasks[name]
     given = {
         "tasks": _tasks(options, setup),
@@ -524,14 +523,14 @@ def _tasks(options: argparse.Namespace, setup: Any) -> dict[str, Any]:
             one for one in table.labels if one == name or re.fullmatch(re.escape(name) + r"_([1-3]|[xyz])", one)
         ]  # fmt: skip
         if not labels:
-            _speaker(options)(f"note: no column is of the task {name!r}; it follows the body as the coordinates move it")
+            speaker(options.quiet)(f"note: no column is of the task {name!r}; it follows the body as the coordinates move it")
         path = table.only(labels) if table is not None and labels else None
         found[name] = (PointTask if "point" in values else OrientationTask)(path=path, **values)
     return found
 
 
 def _save_tracking(options: argparse.Namespace, setup: Any, found: Any) -> None:
-    say = _speaker(options)
+    say = speaker(options.quiet)
     for note in found.notes:
         say(f"note: {note}")
     width = max(len(label) for label in found.errors.labels)
@@ -550,7 +549,7 @@ def _begin(
     if path is None:
         raise CommandError(f"mobod {kind} takes a MODEL and {what}; see mobod {kind} --help")
     _check_results(options)
-    say = _speaker(options)
+    say = speaker(options.quiet)
     return setup, path, _model(options, setup, say), say
 
 
@@ -613,7 +612,7 @@ def run_scale(options: argparse.Namespace) -> None:
         raise CommandError(f"{options.setup} names no model_file; give one with --model")
     if options.output is not None:
         check_extension(options.output, (".osim",))
-    say = _speaker(options)
+    say = speaker(options.quiet)
     model = load_quietly(path)
     for name, (body, place) in setup.added.items():
         if body not in model.bodies:
@@ -768,24 +767,13 @@ def _first(asked: float | None, otherwise: float) -> float:
     return otherwise if asked is None else asked
 
 
-def _speaker(options: argparse.Namespace) -> Callable[[str], None]:
-    return (lambda text: None) if options.quiet else print
-
-
 def _progress(options: argparse.Namespace) -> bool:
-    return not options.quiet and importlib.util.find_spec("tqdm") is not None
+    return not options.quiet and is_installed("tqdm")
 
 
 def _check_results(options: argparse.Namespace) -> None:
     """Find out before working whether the results can be written."""
-    from ..value.checks import check_extension
-
-    tables = [getattr(options, one, None) for one in ("output", "report", "reactions", "forces", "excitations", "fibers")]
-    for path, known in ((options.plot, FIGURES), *((one, MOTIONS) for one in tables)):
-        if path is None:
-            continue
-        check_extension(path, known)
-        if not path.parent.is_dir():
-            raise CommandError(f"{path}: there is no folder {path.parent}")
-    if options.plot is not None and importlib.util.find_spec("matplotlib") is None:
-        raise CommandError("a picture needs Matplotlib: pip install 'mobod[plot]'")
+    for option in ("output", "report", "reactions", "forces", "excitations", "fibers"):
+        check_result(getattr(options, option, None), MOTIONS)
+    check_result(options.plot, FIGURES)
+    check_pictures(options.plot)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import sys
 import warnings
@@ -23,10 +22,10 @@ from ..system.system import MultibodySystem
 from ..value.progress import shown
 from .arguments import ACCURACY, integrators, join_gravity, keywords_of, make_parser, plain_name
 from .first_run import compile_for, warm_up
+from .results import FIGURES, check_pictures, check_result, is_installed, speaker
 from .run_file import is_run_file, with_run_file, write_run_file
 from .starting import load_and_start
 
-FIGURES = (".png", ".pdf", ".svg")
 #: What OpenSim keeps states in.
 STATES = ".sto"
 CHECKPOINT_INTERVAL = 30.0
@@ -83,7 +82,7 @@ def _simulate(options: argparse.Namespace) -> None:
     _check_files(options)
     get_ready()
     kind = _find_integrator(options.integrator)
-    say: Callable[[str], None] = (lambda text: None) if options.quiet else print
+    say = speaker(options.quiet)
     compile_for(options.model, kind)
     with _warnings_as_lines(options.quiet):
         loaded = load_and_start(options.model, options)
@@ -150,7 +149,7 @@ def _run(loaded: Loaded, options: argparse.Namespace, integrator: Integrator) ->
         time,
         integrator=integrator,
         report_interval=interval,
-        progress=not options.quiet and _is_installed("tqdm"),
+        progress=not options.quiet and is_installed("tqdm"),
         record={name: loaded.quantities.get(name, name) for name in options.quantities},
         record_bodies=options.bodies,
         record_to=options.record,
@@ -227,7 +226,7 @@ def _write_results(trajectory: Trajectory, options: argparse.Namespace, model: M
         trajectory.plot(options.plot, quantities=drawn, units=units)
         yield options.plot, "plot"
     if options.animate is not None:
-        with shown(not options.quiet and _is_installed("tqdm"), None, "pictures", "animation: ") as progress:
+        with shown(not options.quiet and is_installed("tqdm"), None, "pictures", "animation: ") as progress:
             trajectory.animate(options.animate, progress=progress)
         yield options.animate, "animation"
     if options.replay is not None:
@@ -245,7 +244,6 @@ def _check_files(options: argparse.Namespace) -> None:
     """Find out before simulating whether the results can be written."""
     from ..simulation.hdf5_file import EXTENSIONS, import_h5py
     from ..simulation.motion_files import FORMATS
-    from ..value.checks import check_extension
 
     for path, known in (
         (options.output, (*FORMATS, STATES) if path_of_model(options.model).suffix.lower() == ".osim" else FORMATS),
@@ -255,30 +253,18 @@ def _check_files(options: argparse.Namespace) -> None:
         (options.record, EXTENSIONS),
         (options.checkpoint, None),
     ):
-        if path is None:
-            continue
-        if known is not None:
-            check_extension(path, known)
-        if path.is_dir():
-            raise CommandError(f"{path} is a folder")
-        if not path.parent.is_dir():
-            raise CommandError(f"{path}: there is no folder {path.parent}")
-    if options.output is not None and options.output.suffix.lower() == ".parquet" and not _is_installed("pyarrow"):
+        check_result(path, known)
+    if options.output is not None and options.output.suffix.lower() == ".parquet" and not is_installed("pyarrow"):
         raise CommandError("a .parquet file needs pyarrow: pip install 'mobod[table]'")
     if options.record is not None or (options.output is not None and options.output.suffix.lower() in EXTENSIONS):
         import_h5py("a recording on disk")
     if options.resume and options.checkpoint is None:
         raise CommandError("--resume needs --checkpoint FILE, to go on from")
-    if (options.plot or options.animate) and not _is_installed("matplotlib"):
-        raise CommandError("a picture needs Matplotlib: pip install 'mobod[plot]'")
+    check_pictures(options.plot, options.animate)
     if options.animate is not None:
         from ..visual.animate import check_writer
 
         check_writer(options.animate)
-
-
-def _is_installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None
 
 
 @contextmanager

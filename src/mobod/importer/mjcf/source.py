@@ -14,6 +14,11 @@ from ...value.rotation import matrix_of_quaternion
 from ..report import Report
 
 
+def _named(places: str, stem: str) -> cached_property[list[str]]:
+    """Names of a kind of things by id; its stem and the id where there is none."""
+    return cached_property(lambda self: self._names(getattr(self.m, f"name_{places}adr"), stem))
+
+
 @dataclass(eq=False)
 class Source:
     """A compiled file.
@@ -41,6 +46,15 @@ class Source:
     report: Report = field(default_factory=Report)
     stand_ins: set[str] = field(default_factory=set)
     strict: bool = False
+
+    bodies = _named("body", "body")
+    geoms = _named("geom", "geom")
+    sites = _named("site", "site")
+    tendons = _named("tendon", "tendon")
+    actuators = _named("actuator", "actuator")
+    equalities = _named("eq", "equality")
+    sensors = _named("sensor", "sensor")
+    keys = _named("key", "key")
 
     def note(self, sentence: str) -> None:
         """Add to the report what is as the file means it, or is no part of the mechanism."""
@@ -72,11 +86,6 @@ class Source:
         return names
 
     @cached_property
-    def bodies(self) -> list[str]:
-        """Names of the bodies by id; ``body<id>`` where there is none."""
-        return self._names(self.m.name_bodyadr, "body")
-
-    @cached_property
     def joints(self) -> list[str]:
         """Names of the joints by id: that of the body, with a number where it has several, where there is none."""
         m, names = self.m, self._names(self.m.name_jntadr, "\0")
@@ -91,41 +100,6 @@ class Source:
             names[j] = own
             taken.add(own)
         return names
-
-    @cached_property
-    def geoms(self) -> list[str]:
-        """Names of the geoms by id; ``geom<id>`` where there is none."""
-        return self._names(self.m.name_geomadr, "geom")
-
-    @cached_property
-    def sites(self) -> list[str]:
-        """Names of the sites by id; ``site<id>`` where there is none."""
-        return self._names(self.m.name_siteadr, "site")
-
-    @cached_property
-    def tendons(self) -> list[str]:
-        """Names of the tendons by id; ``tendon<id>`` where there is none."""
-        return self._names(self.m.name_tendonadr, "tendon")
-
-    @cached_property
-    def actuators(self) -> list[str]:
-        """Names of the actuators by id; ``actuator<id>`` where there is none."""
-        return self._names(self.m.name_actuatoradr, "actuator")
-
-    @cached_property
-    def equalities(self) -> list[str]:
-        """Names of the equality constraints by id; ``equality<id>`` where there is none."""
-        return self._names(self.m.name_eqadr, "equality")
-
-    @cached_property
-    def sensors(self) -> list[str]:
-        """Names of the sensors by id; ``sensor<id>`` where there is none."""
-        return self._names(self.m.name_sensoradr, "sensor")
-
-    @cached_property
-    def keys(self) -> list[str]:
-        """Names of the keyframes by id; ``key<id>`` where there is none."""
-        return self._names(self.m.name_keyadr, "key")
 
     def disabled(self, flag: str) -> bool:
         """True if the file disables a feature, such as GRAVITY, by itself or with all constraints."""
