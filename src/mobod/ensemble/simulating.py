@@ -24,11 +24,11 @@ from ..measure.memory import Memory
 from ..simulation.hdf5_file import EXTENSIONS, import_h5py
 from ..simulation.quantities import QUANTITY, Recording, of_contacts, wholes_among
 from ..simulation.run import integrator_settings
-from ..simulation.simulate import report_times
+from ..simulation.simulate import check_span, report_times
 from ..state.state import State
 from ..stepping import record as rk
 from ..value.callers import callers_level
-from ..value.checks import check_extension, number
+from ..value.checks import check_extension
 from ..value.files import as_path, check_writable
 from ..value.stage import Stage
 from .chunks import STOPPED
@@ -232,12 +232,7 @@ class Simulating(Stepping):
 
         *beside* is how many numbers a report has beside the variables.
         """
-        time = number("time", time)
-        if not 0.0 < time < np.inf:
-            raise ValueError(f"time has to be positive and finite, got {time}")
-        interval = time / 200.0 if interval is None else number("report_interval", interval)
-        if not interval > 0.0:
-            raise ValueError(f"report_interval has to be positive, got {interval}")
+        time, interval = check_span(time, interval)
         numbers = 0 if record_to is not None else self._n * (len(self._template.y_values) + beside)
         starts = self._time[: self._n, 0]
         if not np.isfinite(starts).all():

@@ -337,14 +337,20 @@ class _Outcome:
 def _check_times(system: Any, time: Any, report_interval: Any, checkpoint_interval: Any) -> tuple[float, float]:
     """Check the duration, and the time between reports."""
     instance("the first argument of simulate", system, MultibodySystem, "mobod.MultibodySystem()")
+    time, interval = check_span(time, report_interval)
+    if not number("checkpoint_interval", checkpoint_interval) >= 0.0:
+        raise ValueError(f"checkpoint_interval has to be zero or positive, got {checkpoint_interval}")
+    return time, interval
+
+
+def check_span(time: Any, report_interval: Any) -> tuple[float, float]:
+    """How long a run is, and how far its reports are apart, checked: a 200th of it unless given."""
     time = number("time", time)
     if not 0.0 < time < np.inf:
         raise ValueError(f"time has to be positive and finite, got {time}")
     interval = time / 200.0 if report_interval is None else number("report_interval", report_interval)
     if not interval > 0.0:
-        raise ValueError(f"report_interval has to be positive, got {report_interval}")
-    if not number("checkpoint_interval", checkpoint_interval) >= 0.0:
-        raise ValueError(f"checkpoint_interval has to be zero or positive, got {checkpoint_interval}")
+        raise ValueError(f"report_interval has to be positive, got {interval}")
     return time, interval
 
 
