@@ -131,6 +131,22 @@ class Observed(Condition):
     def _sensor_for(self, observation: int) -> int | None:
         return self._order[self._observation_index(observation)]
 
+    def _observed(self, sensor: int | str) -> Array | None:
+        """What was observed of a sensor; None where that is nothing, or missing."""
+        place = self._observation_for(sensor)
+        there = place is not None and np.isfinite(self._observations[place]).all()
+        return self._observations[place] if there else None
+
+    def _sensors_on(self, body: Any) -> list[int]:
+        matter = self.get_matter_subsystem()
+        b = matter.find_body(body)
+        return [i for i, one in enumerate(self._bodies) if matter.find_body(one) is b]
+
+    def _body_now(self, index: int) -> tuple[State, int]:
+        """The Assembler's internal state, and the number of a sensor's body in it."""
+        assembler = self.get_assembler()
+        return assembler.realized(), assembler.get_matter_subsystem().find_body(self._bodies[index]).index
+
     def has_observation(self, sensor: int | str) -> bool:
         """True if frames have an observation of a sensor, which may be missing in some."""
         return self._observation_for(sensor) is not None
@@ -205,6 +221,10 @@ class Observed(Condition):
         self._there = there
         total = float(self._active_weights.sum())
         self._scale = 1.0 / total if total > 0.0 else 0.0
+
+    def _need_ready(self) -> None:
+        if not self._is_ready:
+            raise ModelError(f"{self!r} is not initialized; call assembler.initialize(state)")
 
     def _present(self) -> npt.NDArray[np.int64]:
         """The indices of the sensors in use that are observed in this frame."""

@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..errors import ModelError
 from ..state.state import State
 from ..tree import normal_equations
 from ..value.checks import shaped, vector
@@ -97,9 +96,7 @@ class Markers(Observed):
 
     def get_markers_on_body(self, body: Any) -> list[int]:
         """The indices of the markers fixed on a body."""
-        matter = self.get_matter_subsystem()
-        b = matter.find_body(body)
-        return [i for i, one in enumerate(self._bodies) if matter.find_body(one) is b]
+        return self._sensors_on(body)
 
     def get_observation_index_for_marker(self, marker: int | str) -> int | None:
         """The index of a marker's observation in a frame; None where there is none."""
@@ -126,9 +123,7 @@ class Markers(Observed):
     def find_current_marker_location(self, marker: int | str) -> Array:
         """Location of a marker in Ground ``(3,)``, in the Assembler's internal state."""
         index = self._sensor_index(marker)
-        assembler = self.get_assembler()
-        state = assembler.realized()
-        b = assembler.get_matter_subsystem().find_body(self._bodies[index]).index
+        state, b = self._body_now(index)
         return state.record.p_GB[b, :3] + state.R_GB[b] @ self._sensors[index]
 
     def find_current_marker_error(self, marker: int | str) -> float:
@@ -137,26 +132,21 @@ class Markers(Observed):
 
     def find_current_marker_error_squared(self, marker: int | str) -> float:
         """The square of that."""
-        place = self._observation_for(marker)
-        if place is None or not np.isfinite(self._observations[place]).all():
+        observed = self._observed(marker)
+        if observed is None:
             return 0.0
-        apart = self.find_current_marker_location(marker) - self._observations[place]
+        apart = self.find_current_marker_location(marker) - observed
         return float(apart @ apart)
 
     def find_current_marker_errors(self) -> Array:
         """Distance of each marker from its observation ``(num_markers,)``; NaN where there is none."""
         errors = np.full(len(self._names), np.nan)
         for i in range(len(self._names)):
-            place = self._observation_for(i)
-            if place is not None and np.isfinite(self._observations[place]).all():
+            if self._observed(i) is not None:
                 errors[i] = self.find_current_marker_error(i)
         return errors
 
     # ------------------------------------------------------------------------------------------ the condition
-
-    def _need_ready(self) -> None:
-        if not self._is_ready:
-            raise ModelError(f"{self!r} is not initialized; call assembler.initialize(state)")
 
     def calc_errors(self, state: State) -> Array:
         """Location less observation, of those that are observed and count ``(3 m,)``."""

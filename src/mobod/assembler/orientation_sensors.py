@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..errors import ModelError
 from ..state.state import State
 from ..value import Rotation
 from ..value.checks import numbers, shaped
@@ -97,9 +96,7 @@ class OrientationSensors(Observed):
 
     def get_o_sensors_on_body(self, body: Any) -> list[int]:
         """The indices of the sensors fixed on a body."""
-        matter = self.get_matter_subsystem()
-        b = matter.find_body(body)
-        return [i for i, one in enumerate(self._bodies) if matter.find_body(one) is b]
+        return self._sensors_on(body)
 
     def get_observation_index_for_o_sensor(self, o_sensor: int | str) -> int | None:
         """The index of a sensor's observation in a frame; None where there is none."""
@@ -130,25 +127,22 @@ class OrientationSensors(Observed):
     def find_current_o_sensor_orientation(self, o_sensor: int | str) -> Rotation:
         """R_GS of a sensor, in the Assembler's internal state."""
         index = self._sensor_index(o_sensor)
-        assembler = self.get_assembler()
-        state = assembler.realized()
-        b = assembler.get_matter_subsystem().find_body(self._bodies[index]).index
+        state, b = self._body_now(index)
         return Rotation.trusted(state.R_GB[b] @ self._sensors[index])
 
     def find_current_o_sensor_error(self, o_sensor: int | str) -> float:
         """The angle between a sensor and its observation; zero where there is none."""
-        place = self._observation_for(o_sensor)
-        if place is None or not np.isfinite(self._observations[place]).all():
+        observed = self._observed(o_sensor)
+        if observed is None:
             return 0.0
-        R = np.asarray(self.find_current_o_sensor_orientation(o_sensor)) @ self._observations[place].T
+        R = np.asarray(self.find_current_o_sensor_orientation(o_sensor)) @ observed.T
         return float(np.linalg.norm(rotation_vectors(R[None])[0]))
 
     # ------------------------------------------------------------------------------------------ the condition
 
     def _vectors(self, state: State, present: npt.NDArray[np.int64]) -> Array:
         """In Ground, the rotation vectors from observations to sensors."""
-        if not self._is_ready:
-            raise ModelError(f"{self!r} is not initialized; call assembler.initialize(state)")
+        self._need_ready()
         R = state.R_GB[self._used_bodies[present]] @ self._used_sensors[present]
         return rotation_vectors(R @ self._targets[present].transpose(0, 2, 1))
 

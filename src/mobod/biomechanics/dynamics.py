@@ -31,7 +31,7 @@ from ..value.progress import shown
 from ..value.stage import Stage
 from ._natural_cubic import natural_cubic
 from ._sweep import sweep
-from .motion import DEGREE, Motion, rows_of
+from .motion import DEGREE, Motion, rows_between, rows_of
 
 #: Rows between two reports of progress.
 _BLOCK = 128
@@ -255,10 +255,7 @@ def dynamics_of(
     model.system.realize(begin, Stage.INSTANCE)
     time, q, notes = rows_of(model, begin, trajectory)
     among("filter", filter, ("butterworth", "opensim"))
-    slack = 1e-9
-    rows = np.flatnonzero((time >= start - slack) & (time <= end + slack))
-    if not len(rows):
-        raise ValueError(f"the motion has no time between {start:g} and {end:g}; it goes from {time[0]:g} to {time[-1]:g}")
+    rows = np.flatnonzero(rows_between(time, start, end))
     if times_of is not None and len(time) < degree + 1:
         raise ValueError(
             f"between its rows a motion is a spline of degree {degree}: that takes {degree + 1} rows, not {len(time)}"

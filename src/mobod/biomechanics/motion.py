@@ -11,6 +11,7 @@ import os
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..importer.model import Model
@@ -22,6 +23,14 @@ from ..value.stage import Stage
 
 #: Of the splines: three continuous derivatives of accelerations' integrals, OpenSim's too.
 DEGREE = 5
+
+
+def rows_between(time: Array, start: float, end: float) -> npt.NDArray[np.bool_]:
+    """Which of a motion's rows are from one time to another; refused where none is."""
+    there = (time >= start - 1e-9) & (time <= end + 1e-9)
+    if not there.any():
+        raise ValueError(f"the motion has no time between {start:g} and {end:g}; it goes from {time[0]:g} to {time[-1]:g}")
+    return np.asarray(there)
 
 
 @dataclasses.dataclass(eq=False)

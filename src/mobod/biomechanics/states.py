@@ -21,7 +21,7 @@ from ..state.state import State
 from ..value.checks import all_known, among, suggest
 from ..value.stage import Stage
 from ..value.transform import Transform
-from .motion import Motion, rows_of
+from .motion import Motion, rows_between, rows_of
 
 Given = Trajectory | Table | str | os.PathLike[str]
 #: Whether fibers balance their tendons, and whether as in OpenSim.
@@ -95,11 +95,7 @@ class MotionRows:
 
     def within(self, start: float, end: float) -> MotionRows:
         """Only the rows between two times."""
-        there = (self.time >= start - 1e-9) & (self.time <= end + 1e-9)
-        if not there.any():
-            raise ValueError(
-                f"the motion has no time between {start:g} and {end:g}; it goes from {self.time[0]:g} to {self.time[-1]:g}"
-            )
+        there = rows_between(self.time, start, end)
         self.time, self.q, self.u, self.z = self.time[there], self.q[there], self.u[there], self.z[there]
         return self
 

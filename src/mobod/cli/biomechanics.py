@@ -758,7 +758,7 @@ def _within(wanted: dict[str, Any], time: Any, options: argparse.Namespace, setu
     return {name: value[there] if np.ndim(value) else value for name, value in wanted.items()}
 
 
-def _span(options: argparse.Namespace, setup: Any) -> dict[str, float]:
+def _span(options: argparse.Namespace, setup: Any) -> dict[str, Any]:
     """Times from and up to which rows count: those asked for, or the setup's."""
     return {"start": _first(options.start, setup.start), "end": _first(options.end, setup.end)}
 

@@ -78,11 +78,7 @@ class States(Sealed):
             raise ValueError(f"an ensemble has 1 state or more, got n = {n!r}")
         if state is not None and not isinstance(state, State):
             raise TypeError(f"the states of an ensemble start as a State, not as {state!r}")
-        if state is None:
-            state = system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
-        state.check_owner(system, "Ensemble")
-        if state.stage < Stage.MODEL:
-            raise StageError("an ensemble needs a state at Stage.MODEL; call system.realize_model(state)")
+        state = first_state(system, state, "Ensemble")
         self._system, self._n = system, int(n)
         system.get_matter_subsystem().check_particle_masses(state)
         self._template = state.copy()
@@ -240,6 +236,16 @@ class States(Sealed):
     @property
     def _variables(self) -> tuple[Array, ...]:
         return self._time, self._q, self._u, self._z, self.particles, self._memory
+
+
+def first_state(system: MultibodySystem, state: State | None, asked: str) -> State:
+    """The state that all of an ensemble begin as: the one given, or the system's."""
+    if state is None:
+        state = system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
+    state.check_owner(system, asked)
+    if state.stage < Stage.MODEL:
+        raise StageError("an ensemble needs a state at Stage.MODEL; call system.realize_model(state)")
+    return state
 
 
 def reduced_tree_of(state: State) -> ReducedTree:

@@ -24,6 +24,7 @@ from ..state.state import State
 from ..stepping import record as rk
 from ..system.interpreted import interpreted_lines
 from ..value.callers import callers_level
+from ..value.progress import make_bar
 from .ensemble_trajectory import EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
 from .functions import RunFunction, ended_at
@@ -114,7 +115,7 @@ class WholeRun:
             self._about["sensitivity_names"] = tangents.names
         self._file = None if path is None else FileRows(path, self._about)
         self._progress = progress if callable(progress) else None
-        self._bar = _bar(n) if progress is True else None
+        self._bar = make_bar(n, "states") if progress is True else None
         #: How states in lanes get on, and whether it was said of one that it does not.
         self._progresses: dict[int, Progress] = {}
         self._said_slow = False
@@ -441,14 +442,6 @@ class WholeRun:
             events=self.events,
             sensitivities=read_sensitivities(self._about.get("sensitivity_names"), columns),
         )
-
-
-def _bar(n: int) -> Any:
-    try:
-        from tqdm.auto import tqdm
-    except ImportError:
-        raise ImportError("a progress bar needs tqdm: pip install 'mobod[progress]'") from None
-    return tqdm(total=n, unit="states", delay=1.0)
 
 
 def change_of(row: int, state: State) -> tuple[int, dict[str, Array], Settings]:

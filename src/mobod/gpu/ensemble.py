@@ -10,7 +10,8 @@ import numpy.typing as npt
 
 from ..algebra.arrays import Array
 from ..algebra.record import layout
-from ..errors import ModelError, StageError
+from ..ensemble.states import first_state
+from ..errors import ModelError
 from ..integrator import RungeKutta3, SemiExplicitEuler
 from ..integrator.base import Integrator, Integrator as Base
 from ..state.fields import ADDRESSES
@@ -23,7 +24,6 @@ from ..system.system import MultibodySystem
 from ..tree import prescribe as _prescribe, project as _project, realize as _realize
 from ..tree.lumped_welds import ReducedTree
 from ..value.checks import number, numbers
-from ..value.stage import Stage
 from . import kernels
 from .code import Program
 from .cuda import Device
@@ -77,11 +77,7 @@ class Ensemble:
     ) -> None:
         if isinstance(n, bool) or int(n) != n or n < 1:
             raise ValueError(f"an ensemble has 1 state or more, got n = {n}")
-        if state is None:
-            state = system.get_default_state() if system.system_topology_has_been_realized() else system.realize_topology()
-        state.check_owner(system, "gpu.Ensemble")
-        if state.stage < Stage.MODEL:
-            raise StageError("an ensemble needs a state at Stage.MODEL; call system.realize_model(state)")
+        state = first_state(system, state, "gpu.Ensemble")
         if system.needs_states:
             raise ModelError("the system has parts in plain Python, which a GPU cannot call; write them as compiled functions")
         if state.tree.counts["num_controllers"]:

@@ -385,10 +385,7 @@ class _Source:
     def _columns(self, file: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         if "about" not in file or "time" not in file:
             raise ModelError(f"{self.path} is not a recording: it holds {', '.join(file) or 'nothing'}")
-        text = bytes(file["about"][()])
-        if zlib.crc32(text) != file["about"].attrs.get("crc32", zlib.crc32(text)):
-            raise ValueError("what it says about itself does not fit its checksum")
-        about = json.loads(text)
+        about = _about_in(file)
         places = {name: _dataset_name(name) if _dataset_name(name) in file else name for name in about["shapes"]}
         rows = min(len(file[place]) for name, place in places.items() if place in file and name not in TABLES)
         time = np.asarray(file["time"][:rows])
@@ -433,15 +430,21 @@ def _close(file: Any, image: Image) -> None:
     image.close()
 
 
+def _about_in(file: Any) -> dict[str, Any]:
+    """What a recording says about itself."""
+    text = bytes(file["about"][()])
+    if zlib.crc32(text) != file["about"].attrs.get("crc32", zlib.crc32(text)):
+        raise ValueError("what it says about itself does not fit its checksum")
+    about: dict[str, Any] = json.loads(text)
+    return about
+
+
 def _salvaged(path: str | os.PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The rows of a damaged recording before the first that is not whole."""
     source = _Source(path, salvaging=True)
     try:
         file = source.open()
-        text = bytes(file["about"][()])
-        if zlib.crc32(text) != file["about"].attrs.get("crc32", zlib.crc32(text)):
-            raise ValueError("what it says about itself does not fit its checksum")
-        about = json.loads(text)
+        about = _about_in(file)
         found: dict[str, Any] = {}
         for name, shape in about["shapes"].items():
             place = _dataset_name(name)
