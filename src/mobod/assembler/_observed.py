@@ -132,7 +132,7 @@ class Observed(Condition):
         return self._order[self._observation_index(observation)]
 
     def _observed(self, sensor: int | str) -> Array | None:
-        """What was observed of a sensor; None where that is nothing, or missing."""
+        """The observation of a sensor; None where there is none, or it is missing."""
         place = self._observation_for(sensor)
         there = place is not None and np.isfinite(self._observations[place]).all()
         return self._observations[place] if there else None

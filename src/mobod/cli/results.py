@@ -36,5 +36,5 @@ def is_installed(package: str) -> bool:
 
 
 def speaker(quiet: bool) -> Callable[[str], None]:
-    """What prints a line, or nothing."""
+    """A function that prints a line, or nothing."""
     return (lambda text: None) if quiet else print

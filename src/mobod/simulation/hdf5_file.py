@@ -431,7 +431,7 @@ def _close(file: Any, image: Image) -> None:
 
 
 def _about_in(file: Any) -> dict[str, Any]:
-    """What a recording says about itself."""
+    """The description that a recording holds of itself."""
     text = bytes(file["about"][()])
     if zlib.crc32(text) != file["about"].attrs.get("crc32", zlib.crc32(text)):
         raise ValueError("what it says about itself does not fit its checksum")

@@ -344,7 +344,7 @@ def _check_times(system: Any, time: Any, report_interval: Any, checkpoint_interv
 
 
 def check_span(time: Any, report_interval: Any) -> tuple[float, float]:
-    """How long a run is, and how far its reports are apart, checked: a 200th of it unless given."""
+    """The length of a run, and how far its reports are apart, checked: a 200th of it unless given."""
     time = number("time", time)
     if not 0.0 < time < np.inf:
         raise ValueError(f"time has to be positive and finite, got {time}")
