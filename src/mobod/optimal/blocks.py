@@ -188,9 +188,7 @@ class Ends(Block):
 
     def __init__(self, part: Part, function: NodeFunction) -> None:
         self._part, self._function = part, function
-        self._count = -1
-        low, high = np.broadcast_arrays(np.atleast_1d(function.low), np.atleast_1d(function.high))
-        self.low, self.high = low.copy(), high.copy()
+        self.low, self.high = function.ends()
 
     def value(self) -> Array:
         found = self._function.values(self._part.ends_given()[0], 1)[:, 0]
@@ -328,8 +326,7 @@ class Continuity(Block):
                 )
             self.low = self.high = np.zeros(before.phase.nx)
         else:
-            low, high = np.broadcast_arrays(np.atleast_1d(link.low), np.atleast_1d(link.high))
-            self.low, self.high = low.copy(), high.copy()
+            self.low, self.high = link.ends()
 
     def _columns(self) -> Any:
         return np.concatenate(
@@ -369,8 +366,7 @@ class Continuity(Block):
         if self._link is None:
             rows = np.arange(len(self.low))
             return [(np.concatenate([rows, rows]), columns)]
-        shape = len(self.low), len(columns)
-        return [(np.broadcast_to(np.arange(shape[0])[:, None], shape), np.broadcast_to(columns, shape))]
+        return _dense(np.arange(len(self.low)), columns)
 
     def derivatives(self) -> list[Array]:
         if self._link is None:

@@ -71,6 +71,11 @@ class NodeFunction:
         """The function's own name."""
         return getattr(self.function, "__name__", "function")
 
+    def ends(self) -> tuple[Array, Array]:
+        """Its bounds, of as many numbers as either of them has."""
+        low, high = np.broadcast_arrays(np.atleast_1d(self.low), np.atleast_1d(self.high))
+        return low.copy(), high.copy()
+
     def values(self, given: Given, n: int) -> Array:
         """Values ``(k, n)`` at n nodes."""
         return self._rows(self.function(*(given[name][0] for name in self.names)), n)

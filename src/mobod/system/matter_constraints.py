@@ -145,10 +145,7 @@ class Constrained(TreeDynamics):
     def _spread(self, state: State, what: str, value: ArrayLike | None, rows: Indices) -> Array:
         """Numbers in the order of multipliers, or of the first of these, in the kernels' order."""
         out = self._blank(state)
-        array = np.zeros(len(rows)) if value is None or np.size(value) == 0 else numbers(what, value)
-        if array.shape != (len(rows),):
-            raise ValueError(f"{what} has shape ({len(rows)},), got {array.shape}")
-        out[rows] = array
+        out[rows] = _vector(what, value, len(rows))
         return out
 
     # ------------------------------------------------------------------------------------------ errors and multipliers
@@ -435,10 +432,7 @@ class Constrained(TreeDynamics):
         """
         Pq = self.calc_pq(state)
         self._check_bias("biasp", biasp, len(Pq))
-        vector = np.zeros(Pq.shape[1]) if qlike is None or np.size(qlike) == 0 else numbers("qlike", qlike)
-        if vector.shape != (Pq.shape[1],):
-            raise ValueError(f"qlike has shape ({Pq.shape[1]},), got {vector.shape}")
-        return Pq @ vector
+        return Pq @ _vector("qlike", qlike, Pq.shape[1])
 
     def calc_bias_for_multiply_by_pq(self, state: State) -> Array:
         """The partial derivatives of position errors by time ``(mp,)``. Needs POSITION.
@@ -468,10 +462,7 @@ class Constrained(TreeDynamics):
         (3,)
         """
         Pq = self.calc_pq(state)
-        vector = np.zeros(len(Pq)) if lambdap is None or np.size(lambdap) == 0 else numbers("lambdap", lambdap)
-        if vector.shape != (len(Pq),):
-            raise ValueError(f"lambdap has shape ({len(Pq)},), got {vector.shape}")
-        return Pq.T @ vector
+        return Pq.T @ _vector("lambdap", lambdap, len(Pq))
 
     # ------------------------------------------------------------------------------------------ solutions
 
@@ -673,3 +664,11 @@ class Constrained(TreeDynamics):
         if known_lambda is not None and np.size(known_lambda):
             residual += self.multiply_by_g_transpose(state, known_lambda)
         return residual
+
+
+def _vector(what: str, value: ArrayLike | None, n: int) -> Array:
+    """A number a row, or a coordinate; zeros for None or nothing."""
+    array = np.zeros(n) if value is None or np.size(value) == 0 else numbers(what, value)
+    if array.shape != (n,):
+        raise ValueError(f"{what} has shape ({n},), got {array.shape}")
+    return array

@@ -317,35 +317,36 @@ def geometry_of_bodies(model: Element) -> None:
         visible = _take(body, "VisibleObject")
         if visible is None:
             continue
-        scale = _text(visible, "scale_factors", "1 1 1")
+        name, scale = body.attributes.get("name", ""), _text(visible, "scale_factors", "1 1 1")
         outer = _numbers(_text(visible, "transform"), 6)
         attached = _list_of(body, "attached_geometry")
         for number, file in enumerate(_text(visible, "geometry_files").split()):
-            mesh = _add(attached, "Mesh", name=f"{body.attributes.get('name', '')}_geom_{number}")
-            mesh.line = visible.line
-            _add(mesh, "socket_frame", "..")
-            _add(mesh, "scale_factors", scale)
-            _add(mesh, "mesh_file", file)
+            _add_mesh(attached, f"{name}_geom_{number}", visible.line, "..", scale, file)
         shown = _child(_child(visible, "GeometrySet"), "objects")
         for number, display in enumerate([] if shown is None else shown.find_all("DisplayGeometry"), 1):
-            mesh = _add(attached, "Mesh", name=f"{body.attributes.get('name', '')}_geom_{number}")
-            mesh.line = display.line
             inner = _numbers(_text(display, "transform"), 6)
             frame = ".."
             if np.linalg.norm(inner) > 0.0 or np.linalg.norm(outer) > 0.0:
-                frame = f"{body.attributes.get('name', '')}_geom_frame_{number}"
+                frame = f"{name}_geom_frame_{number}"
                 X = _pose(outer) @ _pose(inner)
                 _offset_frame(_list_of(body, "components"), frame, "..", X.p, X.R.to_body_fixed_xyz())
-            _add(mesh, "socket_frame", frame)
             factors = np.atleast_1d(_numbers(scale, 3)) * _numbers(_text(display, "scale_factors", "1 1 1"), 3)
-            _add(mesh, "scale_factors", " ".join(map(repr, factors.tolist())))
-            _add(mesh, "mesh_file", _text(display, "geometry_file"))
+            text, file = " ".join(map(repr, factors.tolist())), _text(display, "geometry_file")
+            mesh = _add_mesh(attached, f"{name}_geom_{number}", display.line, frame, text, file)
             look = _add(mesh, "Appearance")
             for tag in ("color", "opacity"):
                 if _child(display, tag) is not None:
                     _add(look, tag, _text(display, tag))
             if _text(display, "display_preference") == "0":
                 _add(look, "visible", "false")
+
+
+def _add_mesh(attached: Element, name: str, line: int, frame: str, scale: str, file: str) -> Element:
+    mesh = _add(attached, "Mesh", name=name)
+    mesh.line = line
+    for tag, text in (("socket_frame", frame), ("scale_factors", scale), ("mesh_file", file)):
+        _add(mesh, tag, text)
+    return mesh
 
 
 def _pose(six: Array) -> Transform:
@@ -359,6 +360,12 @@ def _offset_frame(holder: Element, name: str, parent: str, location: Array, orie
     _add(frame, "orientation", _six_digits(np.asarray(orientation)))
 
 
+def _take_place(element: Element, of: str) -> list[Array]:
+    """The location and the orientation of a frame, which are taken away."""
+    where = _take(element, f"location_{of}"), _take(element, f"orientation_{of}")
+    return [np.zeros(3) if one is None else _numbers(one.text, 3) for one in where]
+
+
 def offset_frames(model: Element) -> None:
     """30505: where joints, bushings and welds are became frames; path points and contact shapes are on frames."""
     for joint in _members(model, "JointSet"):
@@ -370,18 +377,16 @@ def offset_frames(model: Element) -> None:
             if socket is None:
                 continue
             body = socket.text.strip().rpartition("/")[2]
-            where = _take(joint, f"location_in_{which}"), _take(joint, f"orientation_in_{which}")
-            place = [np.zeros(3) if one is None else _numbers(one.text, 3) for one in where]
+            place = _take_place(joint, f"in_{which}")
             _offset_frame(_list_of(joint, "frames"), f"{body}_offset", _body_path(body), *place)
             socket.text = f"{body}_offset"
     for link in _members(model, "ConstraintSet", "ForceSet"):
         if link.tag in ("BushingForce", "ExpressionBasedBushingForce", "FunctionBasedBushingForce", "WeldConstraint"):
             for k in ("1", "2"):
                 given = _take(link, f"body_{k}")
-                where = _take(link, f"location_body_{k}"), _take(link, f"orientation_body_{k}")
+                place = _take_place(link, f"body_{k}")
                 if given is None:
                     continue
-                place = [np.zeros(3) if one is None else _numbers(one.text, 3) for one in where]
                 name = given.text.strip()
                 if any(np.any(p) for p in place):
                     _offset_frame(_list_of(link, "frames"), f"{name}_offset", _body_path(name), *place)

@@ -153,7 +153,7 @@ class _Reader(Reading):
                 )
             else:
                 self.fault(element, f"the included file {uri!r} is no SDF, its root element is <{tag}>", "it is left out")
-            parent.missing.add(self.optional_text(element, "name") or uri.rstrip("/").rpartition("/")[2])
+            parent.missing.add(element.text_of("name") or uri.rstrip("/").rpartition("/")[2])
             return
         real = os.path.realpath(found)
         if real in self.open or len(self.open) > _DEEPEST:
@@ -173,12 +173,12 @@ class _Reader(Reading):
             return
         self.drop_others(element, {"uri", "name", "pose", "static", "placement_frame"})
         scope.place = self.place(element)
-        name = self.optional_text(element, "name")
+        name = element.text_of("name")
         if name:
             scope.name = name
-        if self.optional_text(element, "static"):
+        if element.text_of("static"):
             scope.static = self.boolean(element, "static")
-        given, frame = self.pose(element), self.optional_text(element, "placement_frame")
+        given, frame = self.pose(element), element.text_of("placement_frame")
         has_pose = any(child.tag == "pose" for child in element.children)
         if has_pose:
             scope.pose, scope.placement_frame = given, frame or scope.placement_frame
@@ -623,12 +623,8 @@ class _Reader(Reading):
         assert child is not None
         self.fail(child, f"<{tag}> is {shorten(word)}, not true or false")
 
-    def optional_text(self, element: Element, tag: str) -> str:
-        child = element.child(tag)
-        return "" if child is None else child.text.strip()
-
     def child_text(self, element: Element, tag: str, whose: str) -> str:
-        value = self.optional_text(element, tag)
+        value = element.text_of(tag)
         if not value:
             self.fail(element, f"{whose} has no <{tag}>")
         return value
