@@ -69,6 +69,21 @@ def test_dynamic_friction_is_that_of_slip(go):
     assert np.hypot(end.u[0], end.u[2]) == pytest.approx(0.5 + 0.5 * G * (np.sin(angle) - 0.2 * np.cos(angle)), abs=1e-6)
 
 
+@BOTH
+@pytest.mark.parametrize("mu_d", [0.5, 0.4])
+def test_what_a_spring_pulls_ever_more_slides_from_where_friction_is_at_its_limit(go, mu_d):
+    """The secant finds exactly zero of what is left of friction; no change from there counted, and it stuck for ever."""
+    system, matter = empty()
+    mass, hand = mb.mobilizer.Translation(matter.ground, solid()), mb.mobilizer.Slider(matter.ground, solid())
+    floor = mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, mass, (0, 0, 0), static_friction=0.5, dynamic_friction=mu_d)
+    floor.set_transition_speed(1e-6)
+    mb.motion.Steady(hand, 1.0)
+    mb.force.TwoPointLinearSpring(system.force_subsystems[0], mass, (0, 0, 0), hand, (1, 0, 0), 1.0, 1.0)
+    end, _ = go(system, system.realize_topology(), 0.5 * G + 0.8)
+    expected = 0.8 - np.sin(0.8) + (0.5 - mu_d) * G * (1.0 - np.cos(0.8))
+    assert end.q[0] == pytest.approx(expected, abs=2e-3) and end.u[0] > 0.25
+
+
 def test_kernels_look_at_what_keeps_contacts_closed(monkeypatch):
     def refuse(self, state):
         raise AssertionError("Python is asked for a force")

@@ -26,7 +26,7 @@ IN_ROWS = "control_memory", "measure_memory", "measure_next", "bristle_memory", 
 #: Of a point that sticks: columns of its row, and that of its number, which is zero after the last one, all that counts there.
 _COLUMNS, _KEY = 16, 0
 #: Columns of a contact that may slide.
-_SLIP = 6
+_SLIP = 7
 #: Integers of a ring: where the counts of its samples are, its first row, for how many it has room, the numbers of each.
 _RING = 4
 #: Of a ring's counts: its oldest sample, and the one after its newest.

@@ -51,7 +51,8 @@ class Watched:
     settings: tuple[Any, ...] = ()
     has_witness: bool = False
     #: What it is of a contact, or 0: a GAP that begins overrun, as an event is found, is watched from there; and a force of
-    #: what is CLOSED that begins a little below zero, and may hold, from twice that. `stepping.witnesses` raises them.
+    #: what is CLOSED, or slip of what SLIPS, that begins at zero or a little below, and may hold, from many times that.
+    #: `stepping.witnesses` raises them.
     near: int = 0
     #: The window of time in which its events are found, as it was set last.
     window: float = 0.0

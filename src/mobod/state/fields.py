@@ -326,7 +326,7 @@ class Record(RecordBase):
     gram_upper = state("gram_size", 1, "second factor, where equations are redundant")
     gram_inverse = state("num_rows", 1, "scales of rows, then 1 / diagonal of the factor")
     rounding = state("num_rows", 1, "position error that rounding of axes explains; 0 where a row moves something")
-    slip_memory = state("num_slips", 6, "how a contact was let slide: direction, coefficients, see `tree.sliding`")
+    slip_memory = state("num_slips", 7, "how a contact was let slide: direction, coefficients, see `tree.sliding`")
     slip_forces = state("num_slips", 2, "friction, along its tangential rows, that body_forces have")
     slip_work = state("slip_work_size", 1, "scratch of `tree.sliding`")
     row_work = state("num_rows", 1, "right sides, then solutions, group by group")

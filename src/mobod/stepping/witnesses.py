@@ -5,7 +5,8 @@ compared with those at the step's beginning; unless a crossing is excluded, the 
 state the loop returns for that. The record has the table of n witnesses at the beginning of its pool `witness_integers`, and
 that of one state what has been seen of them at that of `witness_numbers`; lanes have an array for it.
 
-Forces that keep contacts closed may begin a little below zero, and hold: they are watched from there, raised by twice that.
+Forces that keep contacts closed, and slips, may begin at zero or a little below, and hold: they are watched from there, raised
+by many times that.
 
 A witness may be no number where kernels do not know it, as the height above a cam is below its highest point: steps from
 there, and to there, are searched by Python.
@@ -21,7 +22,7 @@ from typing import Any
 from ..algebra.record import attach, call_routine
 from ..algebra.scalar import load, load_lane, store, where, zero
 from ..compiling import compiled, generic
-from ..event.watched import CLOSED, SLIPS
+from ..event.watched import CLOSED
 from .evaluate import evaluate, move, settle_between
 from .interpolation import interpolate
 from .record import PREVIOUS_TIME, TIME, WATCHES, Y, run_of
@@ -45,8 +46,8 @@ DIFFERENCE = 1e-4
 BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT, WINDOW = range(12)
 SEEN = 12
 #: Of positions of size 1: what is no more above zero is there, as rounding leaves it; and what a gap is raised to that begins
-#: lower, or overrun.
-ROUNDING, LEAST_GAP = 1e-10, 1e-11
+#: lower, or overrun; and what a force or a slip is raised to that is zero, and one below zero by, in parts of it.
+ROUNDING, LEAST_GAP, LEAST, AGAIN = 1e-10, 1e-11, 1e-300, 16.0
 
 
 @generic
@@ -67,11 +68,12 @@ def ask_for_value(model: Any, watched: Any, w: int, how_far: int) -> float:
 
 @generic
 def raise_of(near: int, value: Any) -> Any:
-    """The number that is added to a contact's witness from where an interval begins, which is there below what it is to be."""
-    if near == SLIPS:
-        return zero(value)
-    if near == CLOSED:
-        return where(value < 0.0, -2.0 * value, zero(value))
+    """The number that is added to a contact's witness from where an interval begins, which is there below what it is to be.
+
+    From zero no change would count, and the secant finds exactly that of a force that changes steadily.
+    """
+    if near >= CLOSED:
+        return where(value > 0.0, zero(value), LEAST - AGAIN * value)
     return where(value < LEAST_GAP, LEAST_GAP - value, zero(value))
 
 

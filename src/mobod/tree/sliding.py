@@ -32,9 +32,9 @@ from .project import any_positive
 
 #: The smallest part of the normal force without friction that it may be multiplied by, in 1 - K mu.
 LEAST = 1e-9
-#: Columns of `slip_memory`: the direction that a contact was let slide along, coefficients, sign, and with how little slip runs
-#: in lanes take it to have ended.
-DIRECTION, DYNAMIC, VISCOUS, SIGN, LEAST_SLIP = 0, 2, 3, 4, 5
+#: Columns of `slip_memory`: the direction that a contact was let slide along, coefficients, sign, with how little slip runs
+#: in lanes take it to have ended, and up to how much it has that direction whatever it is, as what it began with is unknown.
+DIRECTION, DYNAMIC, VISCOUS, SIGN, LEAST_SLIP, UNKNOWN_SLIP = 0, 2, 3, 4, 5, 6
 #: What is asked for in place of how other right sides are solved: to take friction out of the applied forces again.
 TAKE_BACK = -1
 #: Of a contact: numbers of `slip_work` beside its solutions and its row of three matrices: its direction and coefficient, N_0,
@@ -244,7 +244,7 @@ def _add_wrenches(model: Record, bodies: Any, c: int, x: Any, y: Any) -> None:
 
 @generic
 def _find_direction(model: Record, c: int, own: int) -> None:
-    """The direction in which contact c slips, that given where it does not or turns back, and its coefficient."""
+    """The direction in which contact c slips, that given where it hardly does or turns back, and its coefficient."""
     r = model.friction_rows[c]
     n, first = model.num_constrained_bodies[r], model.first_constrained_body[r]
     x, y = zero(load(model.time, 0, 0)), zero(load(model.time, 0, 0))
@@ -258,9 +258,10 @@ def _find_direction(model: Record, c: int, own: int) -> None:
     along, across = where(speed > 0.0, x * dx + y * dy, o), where(speed > 0.0, x * dy - y * dx, o)
     # what passes the given direction's normal goes on to turn: at that event friction has no jump
     along = along + where(across < 0.0, -across, across)
-    size = where(along > 0.0, speed, 1.0 + o)
-    store(model.slip_work, own, 0, where(along > 0.0, x / size, dx))
-    store(model.slip_work, own + 1, 0, where(along > 0.0, y / size, dy))
+    known = where(speed > load(model.slip_memory, c, UNKNOWN_SLIP), along, o)
+    size = where(known > 0.0, speed, 1.0 + o)
+    store(model.slip_work, own, 0, where(known > 0.0, x / size, dx))
+    store(model.slip_work, own + 1, 0, where(known > 0.0, y / size, dy))
     mu = load(model.slip_memory, c, DYNAMIC) + load(model.slip_memory, c, VISCOUS) * speed
     store(model.slip_work, own + 2, 0, mu)
 

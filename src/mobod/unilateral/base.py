@@ -18,6 +18,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..constraint.base import Constraint
 from ..errors import ModelError
+from ..tree.sliding import UNKNOWN_SLIP
 from ..value import checks
 from ..value.attributes import Sealed
 from . import _rows
@@ -208,10 +209,10 @@ class UnilateralContact(Sealed):
         elif state.field("friction_rows")[self.normal.index] >= 0:
             self.matter.let_slide(state, self.normal, None)
 
-    def memory_of_slip(self, direction: Array) -> tuple[float, ...]:
-        """The row of `slip_memory` where it slides along a *direction* of length 1."""
+    def memory_of_slip(self, direction: Array, unknown: float = 0.0) -> tuple[float, ...]:
+        """The row of `slip_memory` where it slides along a *direction* of length 1, as slip up to *unknown* always does."""
         _, dynamic, viscous = self.numbers[2:5].tolist()
-        return (*direction.tolist(), dynamic, viscous, float(self._sign), 0.0)
+        return (*direction.tolist(), dynamic, viscous, float(self._sign), 0.0, unknown)
 
     # ------------------------------------------------------------------------------------------ errors
 
@@ -292,23 +293,20 @@ class UnilateralContact(Sealed):
             return np.zeros(2)
         if not self.rolling.is_disabled(state):
             return 0.0 - self.rolling.get_multipliers_as_vector(state)[1:]
-        direction = self.calc_slip_direction(state)
-        if direction is None:
+        if not self.is_sliding(state):
             return np.zeros(2)
-        return -self.calc_effective_cof(state, 0.0, self._speed(state)) * self.calc_normal_force(state) * direction
+        self.matter.accelerations(state, f"calc_friction_force of {self._name!r}")
+        return state.record.slip_forces[self.normal.index].copy()
 
     def calc_slip_direction(self, state: State) -> Array | None:
         """The direction ``(2,)`` in which it slips; None where it does not slide. Needs VELOCITY."""
         direction = self.get_sliding_direction(state)
         if direction is None:
             return None
-        slip = self.get_slip_velocity(state)
-        size = float(np.hypot(*slip))
-        return slip / size if size > 0.0 and slip @ direction > 0.0 else direction
-
-    def _speed(self, state: State) -> float:
-        """The speed of slip, of a contact that slides: never quite zero."""
-        return max(float(np.hypot(*self.get_slip_velocity(state))), 1e-300)
+        x, y = slip = self.get_slip_velocity(state)
+        size, unknown = float(np.hypot(x, y)), state.record.slip_memory[self.normal.index, UNKNOWN_SLIP]
+        along = slip @ direction + abs(x * direction[1] - y * direction[0])  # as `tree.sliding` has it
+        return slip / size if size > unknown and along > 0.0 else direction
 
     # ------------------------------------------------------------------------------------------ friction
 

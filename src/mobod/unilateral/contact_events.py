@@ -59,12 +59,14 @@ _WIDTH = 4e-11
 _CREEP = 1e-4
 #: What begins to slip by no more than so many residuals, or that part of the largest acceleration, sticks: its friction may be
 #: at the limit all the same, and the direction of so little slip is rounding.
-_UNSURE, _NO_SLIP = 10.0, 1e-9
+_UNSURE, _NO_SLIP = 1000.0, 1e-9
 #: Accelerations are kept where what is left of them is no more than that part of those without contact.
 _HELD = 1e-7
 #: How far ahead, in parts of coordinates' weights, it is seen whether what is redundant stays so; and the least part of the
 #: largest eigenvalue by which it is not.
 _AHEAD, _REDUNDANT = 1e-4, 1e-10
+#: So many times it is found out what contacts do next where little speeds are taken away after that.
+_MOST_ASKED = 5
 #: So many events for each contact, and two more, within that part of the time scale have no end.
 _MOST_EVENTS, _SHORT = 50, 0.1
 #: So many sets of what contacts do are remembered, with their witnesses.
@@ -261,14 +263,17 @@ class ContactEvents(EventHandler):
     # ------------------------------------------------------------------------------------------ events
 
     def handle_event(self, state: State, accuracy: float) -> None:
-        """Strike what touches, and find out what each contact does next."""
-        if self._switch(state):
-            self._system.realize(state)
-            if not self.can_be_in_lanes(state):  # where rows are nearly one, little speeds that are taken away change much
-                self._switch(state)
+        """Strike what touches, and find out what each contact does next.
+
+        Little speeds that are taken away may change much, where rows are nearly one: what is held may be so no more, what
+        slides may have stopped, and what touches, and left, may come back.
+        """
+        for _ in range(_MOST_ASKED):
+            if not self._switch(state):
+                break
 
     def _switch(self, state: State) -> bool:
-        """Strike, find out, and switch; True if little speeds were taken away after that, where several touch."""
+        """Strike, find out, and switch; True if little speeds were taken away after that, which contacts may depend on."""
         table, matter = contact_table(state), self._system.get_matter_subsystem()
         closed, token, owned = table.closed(state), state.instance_token, len(state.own_fields)
         overrun = self._overrun(state)
@@ -296,9 +301,7 @@ class ContactEvents(EventHandler):
         matter.switch_contacts(state, *new)
         if as_before and len(state.own_fields) == owned:
             state.instance_token = token
-        if crept:
-            self._hold(state, rows, ~table.closed(state)[which])
-        return crept and len(which) > 1
+        return crept and self._hold(state, rows, ~table.closed(state)[which])
 
     def _overrun(self, state: State) -> Array:
         """By how much slip of each contact may have overrun zero where its event is found; 0 of what does not slide."""
@@ -363,23 +366,27 @@ class ContactEvents(EventHandler):
                 energy = float(0.5 * own @ both[first:end])
                 state.impulses.found.append(Impulse(time, one.name, "struck", own.copy(), energy))
 
-    def _hold(self, state: State, rows: ContactRows, leaves: Any) -> None:
+    def _hold(self, state: State, rows: ContactRows, leaves: Any) -> bool:
         """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that.
 
-        It may drive together what touches but *leaves*, which is stopped.
+        It may drive together what touches but *leaves*, which is stopped: without friction, which would take far larger speeds
+        of slip. False if that is the slip of one contact alone, which comes to rest.
         """
         self._system.realize(state, Stage.VELOCITY)
+        counts = len(leaves) > 1 or bool(rows.J[0] @ state.u_values[: state.tree.nu] > _rows.NO_RATE)
         self._system.get_matter_subsystem().fulfil_by_impulses(state)
         rows = select(rows, leaves)
         u = state.u_values[: state.tree.nu]
         if not (rows.J[rows.starts[:-1]] @ u < -_CREEP * rows.capture_speed).any():
-            return
+            return counts
         self._system.realize(state, Stage.VELOCITY)
-        problem = Problem(state, rows._replace(restitution=np.zeros(len(rows.gaps))), space=self._take_space(state))
+        o = np.zeros(len(rows.gaps))
+        problem = Problem(state, rows._replace(restitution=o, friction=o), space=self._take_space(state))
         _, total = problem.strike(problem.J @ u + problem.offsets(), True, _rows.NO_RATE)
         u += problem.MinvJT @ total
         state.invalidate_u()
         self._spaces.append(problem.space)
+        return counts
 
     def _refuse_chattering(self, time: float, times: list[float], names: list[str]) -> None:
         """Raise `ConvergenceError` where contacts close and open without end, at *times*, and now without restitution."""
@@ -414,22 +421,27 @@ class ContactEvents(EventHandler):
         speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
         unknown = np.array([max(sizes[first + 1 : end], default=0.0) for first, end in pairwise(starts)])
         slips_little = speeds > np.maximum(np.maximum(no_rate, overrun), _CREEP * rows.capture_speed)
-        slipping, failed = slips_little & (speeds > unknown), np.ones(len(contacts), bool)
-        while failed.any():  # what is so slow that it may stick, but does not, slips as it does
-            problem, coefficients, gamma, after, unsure = self._solve(state, contacts, rows, slips, slipping, no_rate, problem)
+        slipping, begins = slips_little & (speeds > unknown), np.zeros(len(contacts), bool)
+        eases = np.array([one.get_dynamic_friction() < one.get_static_friction() for one in contacts])
+        while True:
+            moving = slips, slipping, begins
+            problem, coefficients, gamma, after, unsure = self._solve(state, contacts, rows, moving, no_rate, problem)
             pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
             sizes = np.abs(after).tolist()
             slides = [sum(sizes[first + 1 : end]) for first, end in pairwise(starts)]
-            failed = slips_little & ~slipping & (pressed > least) & (np.array(slides) > unsure)
-            slipping = slipping | failed
+            more = ~slipping & ~begins & (slips_little | eases) & (pressed > least) & (np.array(slides) > unsure)
+            if not more.any():
+                break
+            # what is so slow that it may stick, but does not, slips as it does; what begins to slip has dynamic friction
+            slipping, begins = slipping | (more & slips_little), begins | (more & ~slips_little)
         holds = np.ones(len(problem.J), bool)
         for (first, end), press, slide in zip(pairwise(starts), pressed > least, slides, strict=True):
             holds[first], holds[first + 1 : end] = press, press and slide <= unsure
         ahead = self._leave_singular(state, contacts, problem, gamma, holds)
         if ahead is not None:
             there = constraints_of(ahead, contacts)
-            problem, coefficients, gamma, after, unsure = self._solve(ahead, contacts, there, slips, slipping, no_rate, problem)
+            problem, coefficients, gamma, after, unsure = self._solve(ahead, contacts, there, moving, no_rate, problem)
             pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
         self._spaces.append(problem.space)
@@ -448,7 +460,8 @@ class ContactEvents(EventHandler):
                 enabled[one.rows_of().index] = 1
             else:
                 enabled[one.normal.index], along[one.normal.index] = 1, one.rows_of().index
-                state.record.slip_memory[one.normal.index] = one.memory_of_slip(slip / speed)
+                least_known = 0.0 if slipping[k] else max(float(unknown[k]), 2.0 * float(speeds[k]))
+                state.record.slip_memory[one.normal.index] = one.memory_of_slip(slip / speed, least_known)
         return (enabled, along), bool((~slipping & (speeds > no_rate)).any())
 
     def _leave_singular(
@@ -480,21 +493,19 @@ class ContactEvents(EventHandler):
         state: State,
         contacts: list[UnilateralContact],
         rows: ContactRows,
-        slips: Any,
-        slipping: Any,
+        moving: tuple[Any, Any, Any],
         no_rate: float,
         before: Problem,
     ) -> tuple[Problem, list[float], Array, Array, float]:
-        """The problem of a short time in which those *slipping* go on; coefficients, impulses, and velocities after it.
+        """The problem of a short time; coefficients, impulses, and velocities after it.
 
-        The last number is up to which these are no slip. It takes the arrays of the one *before*, and if that was where the
-        state is its rows of bilateral constraints.
+        *moving*: slips, of which contacts they go on, and which begin to slip. The last number is up to which velocities are no
+        slip. It takes the arrays of the one *before*, and if that was where the state is its rows of bilateral constraints.
         """
+        slips, slipping, begins = moving
         nu, speeds = state.tree.nu, np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
-        coefficients = [
-            one.calc_effective_cof(state, 0.0, speed if slips_now else 0.0)
-            for one, speed, slips_now in zip(contacts, speeds, slipping, strict=True)
-        ]
+        slows = np.where(slipping, speeds, np.where(begins, 1e-300, 0.0)).tolist()
+        coefficients = [one.calc_effective_cof(state, 0.0, slow) for one, slow in zip(contacts, slows, strict=True)]
         problem = Problem(state, rows._replace(friction=np.array(coefficients)), like=before)
         v, a = problem.J @ state.u_values[:nu] + problem.offsets(), self._second_rates(state, contacts, problem)
         for k in range(len(contacts)):
@@ -503,28 +514,47 @@ class ContactEvents(EventHandler):
             if not slipping[k]:
                 v[first : int(rows.starts[k + 1])] = 0.0
         v[len(rows.J) :] = 0.0  # bilateral constraints are kept already, and so are their accelerations
-        self._refuse_paradox(state, contacts, problem, slips, slipping, coefficients)
+        self._refuse_paradox(state, contacts, problem, moving, coefficients)
         # so short a time that slip does not end in it
         largest = float(np.abs(a).max())
         if largest <= no_rate * no_rate:  # of velocities that are none, without forces: rounding, which may jam
             a[:], largest = 0.0, 0.0
         dt = 1.0 if not slipping.any() else 1e-4 * float(speeds[slipping].min()) / max(largest, 1e-300)
         gamma = np.zeros(len(v))
-        after = problem.solve(v + dt * a, gamma)
+        try:
+            after = problem.solve(v + dt * a, gamma)
+        except ConvergenceError:
+            self._refuse_paradox(state, contacts, problem, moving, coefficients, together=True)
+            raise
         return problem, coefficients, gamma, after, max(_UNSURE * problem.residual, _NO_SLIP * dt * largest)
 
     def _refuse_paradox(
-        self, state: State, contacts: list[UnilateralContact], problem: Problem, slips: Any, slipping: Any, coefficients: Any
+        self,
+        state: State,
+        contacts: list[UnilateralContact],
+        problem: Problem,
+        moving: tuple[Any, Any, Any],
+        coefficients: list[float],
+        together: bool = False,
     ) -> None:
-        """Raise `ModelError` for a contact that friction presses together by more than it takes to hold it: see `sliding`."""
-        W, first = problem.W, problem.contact_rows
+        """Raise `ModelError` for a contact that friction presses together by more than it takes to hold it: see `sliding`.
+
+        Several may do that *together*: normal forces N change the rates of gaps by A N, and where all such have one answer no
+        real eigenvalue of A is below zero.
+        """
+        W, first, normals = problem.W, problem.contact_rows, problem.normals
         if first < len(W):  # as bilateral constraints leave it
             W = W - W[:, first:] @ np.linalg.pinv(W[first:, first:], rcond=1e-12, hermitian=True) @ W[first:]
-        for k in np.flatnonzero(slipping):
-            n = int(problem.starts[k])
-            along = W[n, n + 1 : n + 3] @ slips[k] / np.hypot(*slips[k])
-            if W[n, n] - coefficients[k] * along <= 1e-9 * W[n, n]:
+        A, slide = W[np.ix_(normals, normals)], np.flatnonzero(moving[1])
+        for k in slide:
+            n, slip = int(normals[k]), moving[0][k]
+            A[:, k] -= coefficients[k] * (W[normals, n + 1 : n + 3] @ slip) / np.hypot(*slip)
+            if A[k, k] <= 1e-9 * W[n, n]:
                 raise ModelError(paradox([contacts[k]], coefficients[k : k + 1], state))
+        if together and len(slide):
+            values = np.linalg.eigvals(A)
+            if (values[values.imag == 0.0].real < -1e-9 * W.diagonal().max()).any():
+                raise ModelError(paradox([contacts[k] for k in slide], [coefficients[k] for k in slide], state))
 
 
 def contact_events(state: State, accuracy: float) -> ContactEvents | None:
