@@ -21,7 +21,7 @@ from ..algebra.scalar import load, store
 from ..compiling import apart, generic
 from ..state.fields import Record
 from . import bushings, lines
-from .lines import add_wrench, clear_wrenches, gather_way
+from .lines import add_wrench, clear_wrenches, subtract
 from .local import BOTH, OF_WRENCH, ONE
 from .stiffness import DAMPING, times
 from .sweep import cross_force, load_spatial_at
@@ -54,27 +54,41 @@ def _is_moved(crossings: Any, k: int, carries: Any, j: int) -> bool:
 
 
 @generic
+def _wrenches(C: Any, block: int, damped: bool, e: Any, v: Any) -> Any:
+    """Changes of the wrench on the body that is pushed by the other one's motion, by q and by u."""
+    w = times(C, block, 0, e)
+    by_u = vec3.scale(0.0, e[0]), vec3.scale(0.0, e[1])
+    if damped:
+        more, by_u = times(C, block, DAMPING, v), times(C, block, DAMPING, e)
+        w = vec3.add(w[0], more[0]), vec3.add(w[1], more[1])
+    return w, by_u
+
+
+@generic
+def _turned(C: Any, block: int, e: Any) -> Any:
+    """What both wrenches of a pair together change by: that on the body that is pushed, turned."""
+    of_a, force = load_spatial_at(C, block, OF_WRENCH)
+    return cross_force(e[0], e[1], of_a, force)
+
+
+@generic
 def _push(C: Any, block: int, crossings: Any, k: int, keep: Any, S: Any, j: int, W: Any) -> None:
     """Wrenches of a pair, added to those of its bodies."""
-    a, b, between = crossings[k, PUSHED], crossings[k, MOVED], crossings[k, BETWEEN] != 0
+    a, b, between, damped = crossings[k, PUSHED], crossings[k, MOVED], crossings[k, BETWEEN] != 0, crossings[k, DAMPED] == 1
     m = load(keep, b, j)
     if between:
         m = m - load(keep, a if crossings[k, BETWEEN] == BOTH else crossings[k, COMMON], j)
     e = vec3.scale(m, load3(S, j, 0)), vec3.scale(m, load3(S, j, 3))
-    n, f = times(C, block, 0, e)
-    if crossings[k, DAMPED] == 1:
-        v = vec3.scale(m, load3(S, j, 6)), vec3.scale(m, load3(S, j, 9))
-        more_n, more_f = times(C, block, DAMPING, v)
-        n, f = vec3.add(n, more_n), vec3.add(f, more_f)
-        by_u_n, by_u_f = times(C, block, DAMPING, e)
-        add_wrench(W, a, 6, by_u_n, by_u_f)
-        if between:
-            add_wrench(W, b, 6, vec3.neg(by_u_n), vec3.neg(by_u_f))
+    v = vec3.scale(m, load3(S, j, 6)), vec3.scale(m, load3(S, j, 9))
+    (n, f), (by_u_n, by_u_f) = _wrenches(C, block, damped, e, v)
     add_wrench(W, a, 0, n, f)
+    if damped:
+        add_wrench(W, a, 6, by_u_n, by_u_f)
     if between:
-        of_a, force = load_spatial_at(C, block, OF_WRENCH)
-        turned_n, turned_f = cross_force(e[0], e[1], of_a, force)
+        turned_n, turned_f = _turned(C, block, e)
         add_wrench(W, b, 0, vec3.sub(turned_n, n), vec3.sub(turned_f, f))
+        if damped:
+            add_wrench(W, b, 6, vec3.neg(by_u_n), vec3.neg(by_u_f))
 
 
 @generic
@@ -94,26 +108,31 @@ def _gather(model: Record, coupled: Any, columns: Any, damped: bool, W: Any, D: 
         clear_wrenches(W, b, damped)
 
 
-# fmt: off
 @generic
-def _take(
-    nu: int, C: Any, block: int, crossings: Any, k: int, way: Any, columns: Any, keep: Any, W: Any, D: Any
-) -> None:
-    # fmt: on
-    """As `_push` and `_gather`, of a pair by itself: of lanes, whose numbers then stay at hand."""
+def _take(nu: int, C: Any, block: int, crossings: Any, k: int, way: Any, columns: Any, D: Any) -> None:
+    """As `_push` and `_gather`, of a pair by itself: of lanes, whose numbers then need no memory."""
     a, b, between, damped = crossings[k, PUSHED], crossings[k, MOVED], crossings[k, BETWEEN], crossings[k, DAMPED] == 1
     c = crossings[k, COMMON] if between != 0 else 0
-    for body in (a, b, c):
-        clear_wrenches(W, body, damped)
+    common = way[c + 1] - way[c]
+    end_a, end_b = way[a + 1] - common, way[b + 1] - common
     for which in range(2 if between == BOTH else 1):
-        moved = b if which == 0 else a
-        for place in range(way[moved], way[moved + 1] - (way[c + 1] - way[c])):
+        first, end, m = way[b], end_b, 1.0
+        if which == 1:
+            first, end, m = way[a], end_a, -1.0
+        for place in range(first, end):
             j = way[place]
-            _push(C, block, crossings, k, keep, columns, j, W)
-            for body in (a, b):
-                if body != c and (body == a or between != 0):
-                    gather_way(way, body, c, columns, W, damped, nu, D, j)
-            gather_way(way, c, 0, columns, W, damped, nu, D, j)
+            e = vec3.scale(m, load3(columns, j, 0)), vec3.scale(m, load3(columns, j, 3))
+            v = vec3.scale(m, load3(columns, j, 6)), vec3.scale(m, load3(columns, j, 9))
+            (n, f), (by_u_n, by_u_f) = _wrenches(C, block, damped, e, v)
+            subtract(way, way[a], end_a, columns, n, f, D, 0, j)
+            if damped:
+                subtract(way, way[a], end_a, columns, by_u_n, by_u_f, D, nu, j)
+            if between != 0:
+                turned_n, turned_f = _turned(C, block, e)
+                subtract(way, way[b], end_b, columns, vec3.sub(turned_n, n), vec3.sub(turned_f, f), D, 0, j)
+                subtract(way, end_b, end_b + common, columns, turned_n, turned_f, D, 0, j)
+                if damped:
+                    subtract(way, way[b], end_b, columns, vec3.neg(by_u_n), vec3.neg(by_u_f), D, nu, j)
 
 
 # fmt: off
@@ -145,7 +164,7 @@ def add(
     for k in range(crossings.shape[0]):
         if _is_carried(crossings, k):
             _take_out(crossings, k, model.nb + k, bodies, C, F)
-        _take(model.nu, C, model.nb + k, crossings, k, way, columns, keep, W, D)
+        _take(model.nu, C, model.nb + k, crossings, k, way, columns, D)
     if elements.shape[0] > 0:
         lines.settle(model, elements, spans, reached, way, bodies, columns, L, F, T)
         lines.take(model.nu, elements, spans, reached, L, way, columns, keep, W, D)

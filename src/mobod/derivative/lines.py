@@ -375,7 +375,7 @@ def push(lines: Any, i: int, spans: Any, reached: Any, L: Any, keep: Any, S: Any
 
 
 @generic
-def _subtract(way: Any, first: int, end: int, columns: Any, n: Any, f: Any, D: Any, at: int, c: int) -> None:
+def subtract(way: Any, first: int, end: int, columns: Any, n: Any, f: Any, D: Any, at: int, c: int) -> None:
     """Column c of rows from *at* on, of mobilities on a way from *first* to before *end*, less what a wrench is along them."""
     for place in range(first, end):
         i = way[place]
@@ -403,12 +403,12 @@ def clear_wrenches(W: Any, b: int, damped: bool) -> None:
 
 
 @generic
-def gather_way(way: Any, b: int, c: int, columns: Any, W: Any, damped: bool, nu: int, D: Any, j: int) -> None:
+def _gather_way(way: Any, b: int, c: int, columns: Any, W: Any, damped: bool, nu: int, D: Any, j: int) -> None:
     """Minus S_i times the wrench on b, to column j, of mobilities on the way to b but not to c: on c it acts then."""
     end = way[b + 1] - (way[c + 1] - way[c])
     for half in range(2 if damped else 1):
         n, f = load3(W, b, 6 * half), load3(W, b, 6 * half + 3)
-        _subtract(way, way[b], end, columns, n, f, D, half * nu, j)
+        subtract(way, way[b], end, columns, n, f, D, half * nu, j)
         if c > 0:
             add_wrench(W, c, 6 * half, n, f)
     clear_wrenches(W, b, damped)
@@ -429,13 +429,13 @@ def _take_straight(nu: int, lines: Any, i: int, spans: Any, L: Any, way: Any, co
             j = way[place]
             one_, other, by_u = _change(lines, i, at, L, k1, 1.0 - k1, columns, j)
             n1, n2 = vec3.cross(p, one_), vec3.cross(q, other)
-            _subtract(way, way[a], end1, columns, n1, one_, D, 0, j)
-            _subtract(way, way[b], end2, columns, n2, other, D, 0, j)
-            _subtract(way, end1, end1 + common, columns, vec3.add(n1, n2), vec3.add(one_, other), D, 0, j)
+            subtract(way, way[a], end1, columns, n1, one_, D, 0, j)
+            subtract(way, way[b], end2, columns, n2, other, D, 0, j)
+            subtract(way, end1, end1 + common, columns, vec3.add(n1, n2), vec3.add(one_, other), D, 0, j)
             if fast:
-                _subtract(way, way[a], end1, columns, vec3.cross(p, by_u), by_u, D, nu, j)
+                subtract(way, way[a], end1, columns, vec3.cross(p, by_u), by_u, D, nu, j)
                 by_u = vec3.neg(by_u)
-                _subtract(way, way[b], end2, columns, vec3.cross(q, by_u), by_u, D, nu, j)
+                subtract(way, way[b], end2, columns, vec3.cross(q, by_u), by_u, D, nu, j)
 
 
 # fmt: off
@@ -463,8 +463,8 @@ def take(
                     push(lines, i, spans, reached, L, keep, columns, j, W)
                     for other in range(first, end):
                         if reached[other] != c:
-                            gather_way(way, reached[other], c, columns, W, damped, nu, D, j)
-                    gather_way(way, c, 0, columns, W, damped, nu, D, j)
+                            _gather_way(way, reached[other], c, columns, W, damped, nu, D, j)
+                    _gather_way(way, c, 0, columns, W, damped, nu, D, j)
 
 
 @generic
