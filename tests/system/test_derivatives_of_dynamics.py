@@ -19,7 +19,7 @@ from mobod.algebra.scalar import sin
 from mobod.derivative.along import COLUMNS
 from mobod.derivative.analytic import sweep_for, whole_for
 from mobod.derivative.local import REST
-from mobod.derivative.plan import acts_along, acts_between
+from mobod.derivative.plan import acts_along, acts_between, is_in_flow
 from mobod.derivative.products import LONGEST
 from mobod.derivative.sweep import NUMBERS_A_BODY
 from mobod.force.slopes import KIND, ORIENTATION
@@ -207,6 +207,30 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     assert_alone_and_in_lanes(state, make.rng, close, derivative)
 
 
+def test_drag_is_differentiated_by_the_velocity_of_its_body(make, close, derivative):
+    """Alone, of two on one body, in still air and in wind, which may be each state's own."""
+    model = make.tree(6, [mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Ball])
+    F, fluid, drags = mb.force, {"viscosity": 0.3, "density": 0.8}, []
+    for k, body in enumerate([*model.bodies[1:], model.bodies[3]]):
+        kind, wind = (F.BoxDrag, F.EllipsoidDrag)[k % 2], make.vector() if k % 3 else (0.0, 0.0, 0.0)
+        drags.append(kind(model.forces, body, (0.3, 0.5, 0.7), make.frame(), wind=wind, **fluid))
+    F.ConstantTorque(model.forces, model.bodies[2], make.vector())
+    model.made()
+    state = model.randomize()
+    plan = sweep_for(model.system, state).parts.plan
+    assert not plan.by_duals and len(plan.flows) == 7
+    assert_alone_and_in_lanes(state, make.rng, close, derivative)
+    ensemble, winds = mb.Ensemble(model.system, 9, state=state), make.rng.normal(size=(9, 3))
+    ensemble.set_each(drags[1].set_wind, winds)
+    ensemble.realize()
+    found = ensemble.calc_forward_dynamics_derivatives()
+    for i in (0, 8):
+        one = state.copy()
+        drags[1].set_wind(one, winds[i])
+        model.system.realize(one)
+        close(found.q[i], model.system.calc_forward_dynamics_derivatives(one).q, 1e-12)
+
+
 @pytest.mark.parametrize("crowded", [False, True])
 def test_forces_of_time_and_of_a_z_of_their_own(crowded, make, close, derivative):
     """With the motion of what they name; each by itself where two of one mobilizer have a z."""
@@ -271,6 +295,9 @@ def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
     ends = model.bodies[1], (0, 0, 0), model.bodies[2], (0, 0, 0)
     made = [one(model.forces, *ends, [2.0] * 6, [0.1] * 6) for one in (kind, type("Same", (kind,), {}), own)]
     assert [acts_between(one) for one in made] == [True, True, False]
+    kind = mb.force.BoxDrag
+    own = type("Lift", (kind,), {"routine": mb.force.SmoothSphereHalfSpace.routine})
+    assert [is_in_flow(one(model.forces, model.bodies[1], (1, 1, 1))) for one in (kind, own)] == [True, False]
 
 
 def test_forces_along_paths(make, close, derivative):

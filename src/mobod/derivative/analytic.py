@@ -268,15 +268,14 @@ class Whole(Sweep):
             max(one.plan.by_columns, 0) & columns.SWEPT or (max(one.plan.by_rest, 0) & columns.SWEPT)
             for one in (parts, of_inverse)
         )
-        self.plan, self.plan_of_inverse = parts.plan.for_kernels(), of_inverse.plan.for_kernels()
         carried = self.carrier, self.body_of, parts.row_of
         self.of_parts = parts.slopes, self.bent, *carried
         plan, other = parts.plan, of_inverse.plan
         self._of_inverse, self._pool_of_inverse = other, list[Any]()
         #: What products of many states do not pass over, see `pattern`.
         self.groups_of_lanes = plan.pattern.of_lanes()
-        #: What ensembles give to kernels of forward and inverse dynamics.
-        self.of_lanes: dict[bool, Any] = {}
+        #: What ensembles give to kernels of forward and inverse dynamics, by which, and whether states have own parameters.
+        self.of_lanes: dict[tuple[bool, bool], Any] = {}
         #: Which columns carry which bodies, of lanes.
         self.carried = self.carried_by(plan)
         #: How many blocks of derivatives there are, with two to spare.
@@ -293,6 +292,10 @@ class Whole(Sweep):
             contacts.contribute_pair.address(with_tangents=True) if plan.searches else 0,
         )
         self._addresses = np.array(addresses, np.int64)
+
+    def plan_of_lanes(self, inverse: bool, own: bool) -> Any:
+        """Tables of the plan for kernels of many states, which may have parameters of their *own*."""
+        return (self._of_inverse if inverse else self.parts.plan).for_kernels(in_lanes=True, own_parameters=own)
 
     def _work(self) -> tuple[Any, ...]:
         """Scratch that is not in use, else new."""

@@ -66,7 +66,7 @@ def _wrenches(C: Any, block: int, damped: bool, e: Any, v: Any) -> Any:
 
 @generic
 def _turned(C: Any, block: int, e: Any) -> Any:
-    """What both wrenches of a pair together change by: that on the body that is pushed, turned."""
+    """The sum of the changes of both wrenches of a pair: that on the body that is pushed, turned."""
     of_a, force = load_spatial_at(C, block, OF_WRENCH)
     return cross_force(e[0], e[1], of_a, force)
 

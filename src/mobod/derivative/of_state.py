@@ -28,9 +28,9 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 23, 30, 35, 43, 53, 66, 69
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 24, 31, 36, 44, 54, 67, 70
 #: Where the plan's flags are.
-FLAGS = 17
+FLAGS = 18
 
 
 @generic
@@ -88,7 +88,7 @@ def _plan_of(whole: Any) -> Any:
     calls = table(item(whole, 2)), table(item(whole, 3)), table(item(whole, 4)), integers(item(whole, 5))
     tables = *calls, table(item(whole, 6)), integers(item(whole, 7))
     acted = integers(item(whole, 11)), integers(item(whole, 12)), integers(item(whole, 13)), integers(item(whole, 14))
-    acting = *acted, table(item(whole, 15)), integers(item(whole, 16))
+    acting = *acted, table(item(whole, 15)), integers(item(whole, 16)), table(item(whole, 17))
     flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]
     of_lines = table(item(whole, FLAGS + 2)), table(item(whole, FLAGS + 3)), integers(item(whole, FLAGS + 4))
     between = table(item(whole, 8)), integers(item(whole, FLAGS + 1)), *of_lines, table(item(whole, FLAGS + 5))

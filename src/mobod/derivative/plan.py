@@ -1,9 +1,9 @@
 """The plan of differentiation: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
-`local`; contacts pair by pair, see `contacts`; thermostats in closed form, see `thermostats`; a force along a path, such as a
-muscle's, by what changes the path, see `along`, unless that is one body's motion, so that it is local. What may depend on
-anything is differentiated by all columns, see `columns`.
+`local`; contacts pair by pair, see `contacts`; thermostats in closed form, see `thermostats`; drag by a body's velocity, see
+`flows`; a force along a path, such as a muscle's, by what changes the path, see `along`, unless that is one body's motion, so
+that it is local. What may depend on anything is differentiated by all columns, see `columns`.
 """
 
 from __future__ import annotations
@@ -116,6 +116,8 @@ class Plan:
         Whether there are equations.
     thermostats : array
         The elements that are some, see `thermostats`.
+    flows : sequence of tuple of int, int and Routine
+        Elements in uniform flows, their bodies and routines, see `flows`.
     num_blocks : int
         How many blocks of derivatives there are: of bodies, of what couples two, and of errors.
     pattern : pattern.Pattern
@@ -152,6 +154,7 @@ class Plan:
     acts: bool
     constrained: bool
     thermostats: Table
+    flows: Sequence[tuple[int, int, Any]]
     num_blocks: int
     pattern: Pattern
 
@@ -161,18 +164,19 @@ class Plan:
         by_speed = np.isin(self.lines[:, lines.KIND], (lines.DAMPER, lines.LAW))
         return self.damped or self.by_columns >= 0 or len(self.groups) + len(self.bushings) > 0 or bool(by_speed.any())
 
-    def for_kernels(self) -> Any:
-        """The tables that kernels take."""
+    def for_kernels(self, **kind: bool) -> Any:
+        """The tables that kernels take, of the *kind* of record that `Routine.address` is asked for."""
         flags = int(self.damped), int(self.acts), int(self.constrained)
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, int(self.by_duals)
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
         acted = self.acted, self.acted_places, self.stiff, self.stiff_places, self.hung, self.thermostats
+        flows = _table([(e, b, routine.address(**kind)) for e, b, routine in self.flows], 3)
         return (
             tables,
             self.used,
             self.contacts,
             asked,
-            acted,
+            (*acted, flows),
             (self.crossings, self.coupled, self.lines, self.spans, self.reached, self.bushings),
         )
 
@@ -354,6 +358,7 @@ class _Making:
         #: Of slots of tangents by z and time, with a node's kind and body: the element whose z is there, -1 for time.
         self._slots: dict[tuple[int, int, int], int] = {}
         self._thermostats: list[int] = []
+        self._flows: list[tuple[int, int, Any]] = []
         self._lines = LineTables(fields, self._graph.common)
         self._bushings: list[tuple[int, int]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
@@ -433,6 +438,7 @@ class _Making:
             acts=self._acts or by_columns >= 0,
             constrained=what.constrained,
             thermostats=np.array(self._thermostats, np.int64),
+            flows=self._flows,
             num_blocks=num_blocks,
             pattern=self._pattern,
         )
@@ -468,6 +474,13 @@ class _Making:
             for force in run:
                 self._hung.append((force.span[0], force.span[2]))
                 self._push(force.reach())
+            return
+        if is_in_flow(run[0]):
+            for force in run:
+                b = force.reach()[0][0]
+                self._flows.append((force.element, b, force.flow_routine))
+                self._pushed.add(b)
+            self._damped = True
             return
         if run[0].routine is LinearBushing.routine:
             run = [force for force in run if not self._takes_bushing(force)]
@@ -642,6 +655,11 @@ def acts_between(force: Any) -> bool:
 def acts_along(force: Any) -> bool:
     """True if the force says so of its routine, by one along its path."""
     return _says(force, "along_routine") and force.along_routine is not None
+
+
+def is_in_flow(force: Any) -> bool:
+    """True if the force says so of its routine, by one for derivatives."""
+    return _says(force, "flow_routine") and force.flow_routine is not None
 
 
 def _is_along_between(force: Any) -> bool:

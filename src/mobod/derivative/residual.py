@@ -11,7 +11,7 @@ from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..tree.matrix_sweep import clear
-from . import along, columns, contacts, lines, local, stiffness, sweep, thermostats
+from . import along, columns, contacts, flows, lines, local, stiffness, sweep, thermostats
 from .columns import PULLED, REST, find_wrenches
 
 #: What kernels take of a plan, see `plan.Plan.for_kernels`.
@@ -110,6 +110,8 @@ def add_terms(
     if plan[ASKED][6] != 0:
         add_parts(model, lanes, owns, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, L, F, C, D, T, E, K)
         local.add_errors(model, plan[TABLES][:4], of_tree[2], bodies, numbers, C, E)
+    if plan[ACTED][6].shape[0] > 0:
+        flows.add(model, plan[ACTED][6], bodies, F, C)
     if plan[CONTACTS].shape[0] > 0:
         contacts.add(model, plan[CONTACTS], bodies, numbers, way, C, D)
 
@@ -199,7 +201,7 @@ def _add_parts_of(
 @generic
 def _any_acts(plan: Any, F: Any) -> bool:
     """True if there are blocks, or wrenches, in any lane: of forces that are set from outside there often are none."""
-    pushed, found = plan[TABLES][2], plan[CONTACTS].shape[0] > 0
+    pushed, found = plan[TABLES][2], plan[CONTACTS].shape[0] + plan[ACTED][6].shape[0] > 0
     for at in range(pushed.shape[0]):
         found = found or (pushed[at, local.BLOCK] >= 0 and pushed[at, local.WRENCH] == 0)
     if not found:

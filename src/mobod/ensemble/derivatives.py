@@ -393,9 +393,10 @@ class Derivatives(OfParts):
         if u_dot is not None:
             given[: self._n] = u_dot
         try:
-            before, plan, scratch = whole.of_lanes[inverse]
+            before, plan, scratch = whole.of_lanes[inverse, bool(self._own)]
         except KeyError:  # made once: it takes as long as a few states do
-            before, plan, scratch = whole.of_lanes[inverse] = self._arguments(whole, inverse)
+            found = self._arguments(whole, inverse)
+            before, plan, scratch = whole.of_lanes[inverse, bool(self._own)] = found
         own = own_of_each(self._own)
         with whole.work_of_lanes(self._template, min(self._threads, self._groups), self._own) as of_each:
 
@@ -434,7 +435,7 @@ class Derivatives(OfParts):
             *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), self._column_scratch()),
             *((nu, nu), (nu, of_rest)),
         )
-        return before, whole.plan_of_inverse if inverse else whole.plan, scratch
+        return before, whole.plan_of_lanes(inverse, bool(self._own)), scratch
 
     def _find_alone(self, which: Array, found: Sequence[Array], calculate: Callable[[State], Sequence[Array]]) -> None:
         """Results of states that are not zero in *which*, of each alone."""

@@ -8,7 +8,9 @@ import numpy as np
 
 from ..algebra import mat33, vec3
 from ..algebra.arrays import ArrayLike
+from ..algebra.dual import Dual
 from ..algebra.memory import add_spatial, load9, load_spatial
+from ..algebra.scalar import one, store, zero
 from ..compiling import Routine, generic
 from ..errors import ModelError
 from ..mobilizer.base import MobilizedBody
@@ -16,8 +18,9 @@ from ..state import parameters
 from ..value import Transform, checks
 from ..value.frames import frame_or_none
 from .base import Force, body_index
+from .layout import Entry
 from .pools import numbers3, numbers9
-from .routines import by_address
+from .routines import FLOW, NUMBERS_IN_FLOW, POINT, WRENCH, by_address, in_flow
 from .subsystem import GeneralForceSubsystem
 
 PI = float(np.pi)
@@ -64,6 +67,41 @@ def routine_of(wrench: Any) -> Routine:
     return by_address(add, power=power)
 
 
+@generic
+def _put_block(rows: Any, first: int, R: Any, changing: Any, k: int) -> None:
+    """Three tangents of three numbers, from number k on, as three by three numbers in Ground."""
+    x, y, z = changing[0].tangents, changing[1].tangents, changing[2].tangents
+    block = x[k], x[k + 1], x[k + 2], y[k], y[k + 1], y[k + 2], z[k], z[k + 1], z[k + 2]
+    turned = mat33.mul_transpose(mat33.mul(R, block), R)
+    for i in range(3):
+        for j in range(3):
+            store(rows, first + 6 * i + j, 0, turned[3 * i + j])
+
+
+def flow_routine_of(wrench: Any) -> Routine:
+    """The same for derivatives, by dual numbers of w and v alone."""
+
+    @generic
+    def leave(model: Any, i: int, x: int, rows: Any) -> None:
+        R, s, w, v = local_velocity(model, i, x)
+        o, unit = zero(w[0]), one(w[0])
+        moving_w = Dual(w[0], (unit, o, o, o, o, o)), Dual(w[1], (o, unit, o, o, o, o)), Dual(w[2], (o, o, unit, o, o, o))
+        moving_v = Dual(v[0], (o, o, o, unit, o, o)), Dual(v[1], (o, o, o, o, unit, o)), Dual(v[2], (o, o, o, o, o, unit))
+        t, f = wrench(model, x, moving_w, moving_v)
+        _put_block(rows, 0, R, t, 0)
+        _put_block(rows, 3, R, t, 3)
+        _put_block(rows, 18, R, f, 0)
+        _put_block(rows, 21, R, f, 3)
+        torque = mat33.mul_vec(R, (t[0].value, t[1].value, t[2].value))
+        force = mat33.mul_vec(R, (f[0].value, f[1].value, f[2].value))
+        for first, three in ((WRENCH, torque), (WRENCH + 3, force), (POINT, s), (FLOW, numbers3(model, x + 2))):
+            for k in range(3):
+                store(rows, first + k, 0, o + three[k])
+
+    leave.__qualname__ = f"{wrench.__name__}.leave"
+    return in_flow(leave)
+
+
 class Drag(Force):
     """Base of both models of drag: the fluid, and a frame on a body."""
 
@@ -85,6 +123,9 @@ class Drag(Force):
 
     def reach(self) -> tuple[list[int], list[int]]:
         return self.default_integers[:1], []
+
+    def entry(self) -> Entry:
+        return super().entry()._replace(work=NUMBERS_IN_FLOW)
 
     def get_mobilized_body(self) -> MobilizedBody:
         """The body that it acts on."""

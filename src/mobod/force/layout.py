@@ -32,9 +32,10 @@ class Entry(NamedTuple):
     functions: Sequence[Use] = ()
     #: What it has of surfaces, `contact.element.Fields`.
     contact: Any = None
-    #: Of a controller: what kernels call for its law; what it remembers at first; and how much scratch it takes.
+    #: Of a controller: what kernels call for its law; and what it remembers at first.
     law: Routine | Callback | None = None
     memory: Sequence[float] = ()
+    #: How much scratch it takes of `control_work`.
     work: int = 0
     #: What it asks of a nominal system of its own, `tree.nominal.Nominal`.
     nominal: Any = None

@@ -165,6 +165,28 @@ def along_spans(force: Callable[..., Any], bend: Callable[..., Any] | None, rati
     return routine_of_kind(_along, made)
 
 
+#: What a routine of `in_flow` leaves in `control_work`: changes of a torque at a point of the body and of a force, row by row,
+#: by the body's angular velocity and the point's velocity; these themselves; the point, from the body's origin; the flow's
+#: velocity.
+WRENCH, POINT, FLOW, NUMBERS_IN_FLOW = 36, 42, 45, 48
+
+
+def in_flow(leave: Callable[..., Any]) -> Routine:
+    """The routine, for derivatives, of a force on one body, of its velocity against a uniform flow, along with which it turns.
+
+    ``leave(model, integers, numbers, rows)`` leaves `NUMBERS_IN_FLOW` numbers, all in Ground.
+    """
+    return routine_of_kind(_in_flow, leave)
+
+
+def _in_flow(leave: Any) -> Callable[..., int]:
+    def run(model: Any, e: int, unused: int) -> int:
+        leave(model, model.force_first_integer[e], model.force_first_number[e], model.control_work)
+        return 0
+
+    return run
+
+
 def _along(act: Any) -> Callable[..., int]:
     def run(model: Any, e: int, what: int) -> int:
         act(model, model.force_first_integer[e], model.force_first_number[e], model.force_first_z[e], what)

@@ -345,7 +345,7 @@ class Record(RecordBase):
     measure_next = state("measure_memory_size", 1, "what they will remember when the next step begins")
     measure_history = state("measure_history_size", 1, "samples of the past, ring by ring, see `measure.samples`")
     control_memory = state("control_size", 1, "what controllers hold and remember from sample to sample")
-    control_work = state("control_work_size", 1, "scratch: inputs and efforts of a law")
+    control_work = state("control_work_size", 1, "scratch: inputs and efforts of a law, or derivatives of drag")
     witness_values = state("one", 2, "scratch: value and rate of a witness")
     # ---- scratch of functions
     arguments = state("arguments_size", 1, "arguments of the function that is evaluated")

@@ -332,7 +332,7 @@ class Tree:
         """Laws of feedback, sampled or not, and what they remember."""
         #: What controllers remember in a default state.
         self.default_memory = [x for force in forces for x in force.memory]
-        controllers = [e for e, force in enumerate(forces) if force.work]
+        controllers = [e for e, force in enumerate(forces) if force.memory]
         self._laws = [(c, law) for c, e in enumerate(controllers) if (law := forces[e].law) is not None]
         self._nominals = [force.nominal for force in forces if force.nominal is not None]
         #: Whether kernels call functions or laws in Python.
