@@ -59,6 +59,7 @@ def test_what_is_not_where_it_is_looked_for_is_not_read(monkeypatch):
         ("DESCRIPTION", 8, "arrays"),
         ("BASE", 8, "arrays"),
         ("ITEMS", -8, "tuples"),
+        ("LISTED", 8, "lists"),
     ],
 )
 def test_each_place_is_probed(monkeypatch, name, by, what):
@@ -127,6 +128,8 @@ def test_mirrors_leave_nothing_behind(quick_collections):
     tracemalloc.start()
     for i in range(2000):
         assert code(own, np.full(3, float(i))) == 1 and own[0] == i
+        assert code(own, [1.0, i, 2.0]) == 1 and own.tolist() == [1.0, i, 2.0]
+        assert code(own, (3.0, 4.0, 5.0)) == 1 and own[1] == 4.0
         assert code(own, [1.0]) == 0 and code(own, None) == 0 and code(own, np.zeros((3, 1))) == 0
     gc.collect()
     left, _ = tracemalloc.get_traced_memory()
@@ -151,7 +154,10 @@ def test_numbers_are_put_or_left_to_be_looked_at(access):
         own[:] = 9.0
         assert put(x, own, 2, (), -MOST) == done and own[2, 0] == (x if done else 9.0), x
         assert (own[[0, 1, 3, 4]] == 9.0).all()
-        assert put((0.5, x), own, 0, (2,), -MOST) == done and own[:2, 0].tolist() == ([0.5, x] if done else [9.0, 9.0]), x
+        for of in (tuple, list):
+            own[:] = 9.0
+            assert put(of((0.5, x)), own, 0, (2,), -MOST) == done, x
+            assert own[:2, 0].tolist() == ([0.5, x] if done else [9.0, 9.0]) and (own[2:] == 9.0).all(), x
     least = 0.0
     assert put(-0.5, own, 0, (), least) == put((1.0, -0.5), own, 0, (2,), least) == put((1.0,), own, 0, (2,), least) == 0
     assert put((1.0, 2.0), own, 0, (1, 2), least) == put(1.0, own, 0, (1,), least) == put((), own, 0, (), least) == 0
@@ -210,7 +216,7 @@ def test_kernels_refuse_what_is_no_plain_array():
         x = np.array([1.0, 2.0, 3.0])
         own[:] = 0.0
         taken = code(own, make(x))
-        assert taken == (form in ("array", "read only", "of strings' memory")), form
+        assert taken == (form in ("array", "list", "tuple", "read only", "of strings' memory")), form
         assert own.tolist() == ([1.0, 2.0, 3.0] if taken else [0.0, 0.0, 0.0])
     for make in all_forms.WRONG.values():
         assert code(own, make(np.array([1.0, 2.0, 3.0]))) == 0

@@ -17,12 +17,15 @@ from .compiled_dual import dual8
 from .compiled_primitive import held_as, primitive
 from .compiled_record import RecordType, Rows, _align_stack as align_stack
 from .lanes import I64
-from .object_layout import DATA, DESCRIPTION, ITEMS, LENGTHS, NUMBER_OF_DIMENSIONS, STRIDES, TYPE
+from .object_layout import DATA, DESCRIPTION, ITEMS, LENGTHS, LISTED, NUMBER_OF_DIMENSIONS, STRIDES, TYPE
 
 #: What compiled code finds by name: what makes arrays, tuples without objects, one more reference to an object and one less,
-#: which are Python's and NumPy's own unless `mirrors` serves, and the types of arrays and of their numbers.
+#: which are Python's and NumPy's own unless `mirrors` serves, and types.
 _NEW_ARRAY, _NEW_TUPLE, _KEEP, _DROP = "mobod_new_array", "mobod_new_tuple", "mobod_keep_object", "mobod_drop_object"
-_OF_ARRAY, _OF_NUMBERS = "mobod_type_of_arrays", "mobod_type_of_numbers"
+_TYPES: dict[str, type] = {
+    "arrays": np.ndarray, "numbers": np.float64, "floats": float, "integers": int, "lists": list, "tuples": tuple,
+}  # fmt: skip
+_ARRAYS, _NUMBERS, _FLOATS, _INTEGERS, _LISTS, _TUPLES = (f"mobod_type_of_{one}" for one in _TYPES)
 
 
 def _name_functions() -> None:
@@ -36,8 +39,8 @@ def _name_functions() -> None:
         addresses = object_layout.new_array_function(), make, keep, drop
     for name, address in zip((_NEW_ARRAY, _NEW_TUPLE, _KEEP, _DROP), addresses, strict=True):
         llvm.add_symbol(name, address)
-    llvm.add_symbol(_OF_ARRAY, id(np.ndarray))
-    llvm.add_symbol(_OF_NUMBERS, id(np.float64))
+    for name, kind in _TYPES.items():
+        llvm.add_symbol(f"mobod_type_of_{name}", id(kind))
 
 
 def _of_python(name: str) -> int:
@@ -119,20 +122,38 @@ def _lower_is_of_shape(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return _is_of_shape(builder, one, plain, _read(builder, shape, DATA), length)
 
 
-@primitive(object_access.is_tuple, _object, _object, result=types.boolean)
-def _lower_is_tuple(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.icmp_signed("==", *(_read(builder, one, TYPE) for one in args))
+def _is_of(builder: Any, one: Any, *names: str) -> Any:
+    """True if the type of an object has one of these names."""
+    result, kind = cgutils.false_bit, _read(builder, one, TYPE)
+    for name in names:
+        result = builder.or_(result, builder.icmp_signed("==", kind, _named(builder, name)))
+    return result
 
 
-@primitive(object_access.real_or_nan, _object, _object, _object, result=types.float64)
+@primitive(object_access.length, _object, result=types.int64)
+def _lower_length(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return _read(builder, _read(builder, args[0], LENGTHS), 0)
+
+
+@primitive(object_access.is_listed, _object, result=types.boolean)
+def _lower_is_listed(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return _is_of(builder, args[0], _LISTS, _TUPLES)
+
+
+@primitive(object_access.part, _object, types.int64, result=_object)
+def _lower_part(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    one, k = args
+    begin = builder.select(_is_of(builder, one, _LISTS), _read(builder, one, LISTED), builder.add(one, ir.Constant(I64, ITEMS)))
+    return _read(builder, builder.add(begin, builder.mul(k, ir.Constant(I64, 8))), 0)
+
+
+@primitive(object_access.real_or_nan, _object, result=types.float64)
 def _lower_real_or_nan(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     double = ir.DoubleType()
-    kind, floating, whole = (_read(builder, one, TYPE) for one in args)
     result = cgutils.alloca_once_value(builder, ir.Constant(double, float("nan")))
-    is_float = builder.icmp_signed("==", kind, floating)
-    with builder.if_then(builder.or_(is_float, builder.icmp_signed("==", kind, _named(builder, _OF_NUMBERS)))):
+    with builder.if_then(_is_of(builder, args[0], _FLOATS, _NUMBERS)):
         builder.store(_read(builder, args[0], DATA, double), result)
-    with builder.if_then(builder.icmp_signed("==", kind, whole)):
+    with builder.if_then(_is_of(builder, args[0], _INTEGERS)):
         found = _call(builder, "PyLong_AsDouble", double, args[0])
         # of one that is too large, with an error of Python's
         with builder.if_else(builder.fcmp_ordered("==", found, ir.Constant(double, -1.0))) as (then, otherwise):
@@ -244,7 +265,7 @@ def _define_new(function: Any, dimensions: int) -> None:
         integer, nothing, zero = ir.IntType(32), ir.Constant(I64, 0), ir.Constant(ir.IntType(32), 0)
         lengths = cgutils.alloca_once(builder, ir.ArrayType(I64, dimensions))
         builder.store(cgutils.pack_array(builder, dimensions * [args[0]]), lengths)
-        kind = _named(builder, _OF_ARRAY)
+        kind = _named(builder, _ARRAYS)
         first, double = builder.ptrtoint(lengths, I64), ir.Constant(integer, np.dtype(np.float64).num)
         count = ir.Constant(integer, dimensions)
         return _call(builder, _NEW_ARRAY, I64, kind, count, first, double, nothing, nothing, zero, zero, nothing)

@@ -60,6 +60,10 @@ def _mirror(one: Any, seen: dict[int, int]) -> int:
             words[layout.LENGTHS // 8] = ctypes.addressof(lengths)
             words[layout.STRIDES // 8] = ctypes.addressof(lengths) + 8 * one.ndim
             words[layout.DESCRIPTION // 8] = id(one.dtype)
+        elif isinstance(one, list):
+            parts = (ctypes.c_int64 * len(one))(*(_mirror(part, seen) for part in one))
+            _known.objects[ctypes.addressof(words)] = one, (words, parts)
+            words[layout.DATA // 8], words[layout.LISTED // 8] = len(one), ctypes.addressof(parts)
         elif isinstance(one, float):
             words[layout.DATA // 8] = struct.unpack("q", struct.pack("d", one))[0]
         elif isinstance(one, tuple):

@@ -140,9 +140,9 @@ def is_of_shape(given: Any, plain: Any, shape: Any) -> bool:
     )
 
 
-def real_or_nan(given: Any, plain: Any, whole: Any) -> float:
-    """The number that a float is, of Python's, as *plain* is one, or NumPy's, or an integer, as *whole* is one; else NaN."""
-    return float(given) if type(given) in (type(plain), type(whole), np.float64) else np.nan
+def real_or_nan(given: Any) -> float:
+    """The number that a float is, of Python's or NumPy's, or an integer of Python's; not a number of anything else."""
+    return float(given) if type(given) in (float, int, np.float64) else np.nan
 
 
 def real(given: Any) -> float:
@@ -155,9 +155,19 @@ def num_items(given: Any) -> int:
     return len(given)
 
 
-def is_tuple(given: Any, plain: Any) -> bool:
-    """True if *given* is a tuple, as *plain* is one, not a named one."""
-    return type(given) is type(plain)
+def length(plain: Any) -> int:
+    """The length of a plain array."""
+    return len(plain)
+
+
+def is_listed(given: Any) -> bool:
+    """True if it is a list, or a tuple, not a named one."""
+    return type(given) in (list, tuple)
+
+
+def part(given: Any, k: int) -> Any:
+    """One of the objects of such a list or tuple."""
+    return given[k]
 
 
 def new_row(length: int) -> Any:
@@ -220,39 +230,49 @@ def numbers(given: Any) -> Any:
     return np.reshape(given, (-1, 1))
 
 
+@generic
+def take_listed(given: Any, low: float, target: Any, place: int) -> bool:
+    """Store the numbers of a list or a tuple from a *place* on; False where one is none, not finite, or below *low*."""
+    refused, count = 0, num_items(given)
+    for i in range(count):
+        refused += not low <= real_or_nan(part(given, i)) <= _MOST
+    if refused:
+        return False
+    for i in range(count):
+        store(target, place + i, 0, real_or_nan(part(given, i)))
+    return True
+
+
 @compiled_for_callers
 def assign(own: Any, value: Any) -> Any:
-    """Copy *value* to the plain array *own*, if it is like it; 1 if so, otherwise 0."""
-    if not is_like(value, own):
-        return as_object(0)
-    copy(value, own)
-    return as_object(1)
+    """Copy *value* to the plain array *own*, if it is like it, or a list or a tuple of as many; 1 if so, otherwise 0."""
+    if is_like(value, own):
+        copy(value, own)
+        return as_object(1)
+    if is_listed(value) and num_items(value) == length(own) and take_listed(value, -_MOST, numbers(own), 0):
+        return as_object(1)
+    return as_object(0)
 
 
 @compiled_for_callers
 def put(values: Any, own: Any, first: Any, shape: Any, least: Any) -> Any:
     """Copy finite *values* of this *shape*, *least* or more, to the place *first* of *own*, an array of one column.
 
-    They are a plain array, or a tuple of numbers, or a number where the shape is that of one; 1 is returned if so, otherwise 0.
+    They are a plain array, or a list or a tuple of numbers, or a number where the shape is that of one; 1 is returned if so,
+    otherwise 0.
     """
     target, place, low, count, refused = numbers(own), number(first), real(least), 1, 0
     if num_items(shape) == 0:
-        x = real_or_nan(values, least, first)
+        x = real_or_nan(values)
         if not low <= x <= _MOST:
             return as_object(0)
         store(target, place, 0, x)
         return as_object(1)
-    if is_tuple(values, shape):
-        count = num_items(values)
-        if num_items(shape) > 1 or number(item(shape, 0)) != count:
-            return as_object(0)
-        for i in range(count):
-            refused += not low <= real_or_nan(item(values, i), least, first) <= _MOST
-        if refused:
-            return as_object(0)
-        for i in range(count):
-            store(target, place + i, 0, real_or_nan(item(values, i), least, first))
-        return as_object(1)
+    if is_listed(values):
+        fits = num_items(shape) == 1 and number(item(shape, 0)) == num_items(values)
+        if fits and take_listed(values, low, target, place):
+            return as_object(1)
+        return as_object(0)
     if not is_of_shape(values, own, shape):
         return as_object(0)
     for k in range(num_items(shape)):

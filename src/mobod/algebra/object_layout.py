@@ -1,4 +1,4 @@
-"""Offsets at which Python and NumPy keep what compiled code reads of their objects, checked by seven probes.
+"""Offsets at which Python and NumPy keep what compiled code reads of their objects, checked by eight probes.
 
 The layouts are part of their interfaces in C for 64-bit CPython with its lock, but an interface is a promise and not a fact:
 when the first kernel that reads objects is loaded, each place is compared with what Python says of objects of known content.
@@ -26,6 +26,8 @@ DATA = object.__basicsize__
 TYPE, NUMBER_OF_DIMENSIONS, LENGTHS, STRIDES, BASE, DESCRIPTION = DATA - 8, DATA + 8, DATA + 16, DATA + 24, DATA + 32, DATA + 40
 #: Where a tuple's objects begin.
 ITEMS = tuple.__basicsize__
+#: Where a list, which has their number where a tuple has it, says where its objects begin.
+LISTED = DATA + 8
 #: Places in the table of NumPy's interface in C, and the version of the table in which they are these.
 _PLACE_OF_VERSION, _PLACE_OF_NEW, _TABLE_VERSION = 0, 93, 0x02000000
 
@@ -126,6 +128,18 @@ def _tuples_are_there() -> bool:
     )
 
 
+def _lists_are_there() -> bool:
+    grown = [object()]
+    grown += [2.5, "x", *range(40)]
+    # for how many there is room is known, and where a list has that is all that it has beside their address
+    return list.__basicsize__ == LISTED + 16 and all(
+        _word(one, DATA) == len(one)
+        and _word(one, LISTED + 8) == (sys.getsizeof(one) - sys.getsizeof([])) // 8
+        and list((ctypes.c_int64 * len(one)).from_address(_word(one, LISTED))) == [id(x) for x in one]
+        for one in ([object(), 1.5], [7], grown)
+    )
+
+
 def _arrays_are_made() -> bool:
     version = ctypes.CFUNCTYPE(ctypes.c_uint)(numpys_function(_PLACE_OF_VERSION))()
     if version != _TABLE_VERSION:
@@ -182,6 +196,7 @@ PROBES: dict[str, Callable[[], bool]] = {
     "arrays": _arrays_are_there,
     "floats": _floats_are_there,
     "tuples": _tuples_are_there,
+    "lists": _lists_are_there,
     "new arrays": _arrays_are_made,
     "new tuples": _tuples_are_made,
     "built-in functions": _built_ins_are_called,

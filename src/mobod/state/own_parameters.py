@@ -52,9 +52,9 @@ class OwnParameters(Weights):
     ) -> bool:
         """Set those numbers of its own copy of a field, from place *first* on, that a part of this *token*'s system has.
 
-        *values* are a number, or a plain array or a tuple, of this *shape*, finite and *least* or more. False, with nothing
-        changed, where anything needs a look: the state has no copy yet, say, or the system was changed. The stage is the
-        caller's to lower.
+        *values* are a number, or a plain array, a list or a tuple, of this *shape*, finite and *least* or more. False, with
+        nothing changed, where anything needs a look: the state has no copy yet, say, or the system was changed. The stage is
+        the caller's to lower.
         """
         if self.token is not token or token is not self.system.topology_token or self.stage_number < MODEL:
             return False

@@ -79,7 +79,7 @@ class Variables(Invalidation):
             self.stage_number = POSITION
 
     def put_q(self, mobod: PartOfMatter, values: Any, first: int, shape: tuple[int, ...] = (), size: int = 1) -> bool:
-        """Set so many of a body's q, from its *first* on, to a number, or to a plain array or a tuple of this *shape*.
+        """Set so many of a body's q, from its *first* on, to a number, or to a plain array, a list or a tuple of this *shape*.
 
         False, with nothing changed, where anything needs a look: locks, numbers that are not finite, a place that is not there.
         """
