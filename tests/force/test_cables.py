@@ -3,6 +3,7 @@
 import gzip
 import json
 import warnings
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -220,14 +221,13 @@ def test_a_capsule_is_a_sphere_at_its_ends_and_a_cylinder_between(kind, rng):
 
 
 def test_a_cable_in_a_hollow_is_told():
-    """Along the tube of a torus on its inside: realizing says so, and so does a run in which it comes there."""
+    """Where the hollow inside of a torus is about to part one touch into two: realizing says so, and a run that comes there."""
     system = mb.MultibodySystem()
     matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
     mass = mb.body.Rigid(mb.MassProperties(100.0, (0, 0, 0), mb.UnitInertia(1, 1, 1)))
-    up = mb.Transform(mb.Rotation.about_axis(np.pi / 2, (0, 0, 1)))
-    ring = mb.mobilizer.Slider(matter.ground, mass, X_PF=up, X_BM=up, name="ring")
-    cable = mb.force.CableSpan(forces, (matter.ground, (-0.6, 0.36, 0.01)), (matter.ground, (0.6, 0.36, 0.02)))
-    cable.add_obstacle(ring, mb.Transform(), mb.contact.Torus(0.4, 0.1))
+    ring = mb.mobilizer.Slider(matter.ground, mass, name="ring")
+    cable = mb.force.CableSpan(forces, (matter.ground, (-0.39, -0.52, 0.23)), (matter.ground, (1.02, 0.26, -0.35)))
+    cable.add_obstacle(ring, mb.Transform(), mb.contact.Torus(0.3, 0.06))
     mb.force.CableSpring(forces, cable, 1.0, 0.0, name="rope")
     state = system.realize_topology()
     said = r"'rope' has no solution over obstacle 0, the WrapTorus of 'ring': it .*Keep it off by a via point or a hint"
@@ -241,6 +241,62 @@ def test_a_cable_in_a_hollow_is_told():
     assert cable.is_in_contact_with_obstacle(state, 0) and cable.calc_smoothness(state) < 1e-12
     with pytest.raises(mb.ConvergenceError, match=said):
         mb.simulate(system, state, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("ring", "origin", "end", "length", "places"),
+    [
+        ((0.28, 0.14), (-0.41, -0.08, -0.18), (0.38, 0.6, 0.37), 1.204583, 2),
+        ((0.29, 0.13), (-1.16, -0.37, -0.39), (1.3, 0.39, 0.39), 2.700311, 2),
+        ((0.3, 0.09), (-0.38, -0.06, 0.08), (0.64, -0.41, -0.23), 1.132527, 2),
+        ((0.38, 0.1), (-1.18, -0.25, 0.15), (1.4, -0.29, -0.28), 2.624119, 1),
+        ((0.4, 0.1), (-0.6, 0.36, 0.01), (0.6, 0.36, 0.02), 1.217495, 2),
+    ],
+    ids=["no_solution", "through", "through_the_first", "one", "hollow"],
+)
+def test_a_cable_touches_a_torus_in_two_places(ring, origin, end, length, places):
+    """Lengths of elastic bands of 384 points outside the torus; it had no solution, or went through the other side.
+
+    The last was a geodesic that was hollow in its middle, and so no taut line, or none.
+    """
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    cable = mb.force.CableSpan(forces, (matter.ground, origin), (matter.ground, end))
+    cable.add_obstacle(matter.ground, mb.Transform(), mb.contact.Torus(*ring))
+    mb.force.CableSpring(forces, cable, 1.0, 0.0)
+    state = system.realize_topology()
+    system.realize(state)
+    assert cable.calc_smoothness(state) < 1e-9
+    assert_allclose(cable.calc_length(state), length, rtol=0.0, atol=1e-5)
+    points = np.concatenate([np.linspace(p, q, 50) for p, q in pairwise(cable.calc_path_points(state))])
+    assert (np.hypot(np.hypot(points[:, 0], points[:, 1]) - ring[0], points[:, 2]) - ring[1]).min() > -1e-4  # of chords
+    over = cable.calc_curve_segment_arc_length(state, 0)
+    first, last = (
+        np.asarray(frame(state, 0).p)
+        for frame in (cable.calc_curve_segment_initial_frenet_frame, cable.calc_curve_segment_final_frenet_frame)
+    )
+    straight = length - over - np.linalg.norm(first - origin) - np.linalg.norm(last - end)
+    assert (straight > 0.01) == (places == 2)
+    found = cable.calc_curve_segment_resampled_points(state, 0, 7)
+    assert_allclose(found[[0, -1]], [first, last], rtol=0.0, atol=1e-15)
+    assert_allclose(np.hypot(np.hypot(found[:, 0], found[:, 1]) - ring[0], found[:, 2]), ring[1], rtol=0.0, atol=1e-9)
+    force = [cable.calc_origin_unit_force(state), cable.calc_curve_segment_unit_force(state, 0)]
+    assert_allclose(sum(force) + cable.calc_termination_unit_force(state), 0.0, atol=1e-9)
+
+
+def test_a_cable_that_begins_on_a_torus_is_found():
+    """From points on the outside of its tube and next to it; 34 of 40 such had no solution."""
+    rng = np.random.default_rng(2)
+    scene = Scene(["torus"], origin=(0.0, 0.0, 0.0))
+    for _ in range(40):
+        turn, up = rng.uniform(0.0, 6.28), rng.uniform(-1.2, 1.2)
+        n = np.array([np.cos(turn) * np.cos(up), np.sin(turn) * np.cos(up), np.sin(up)])
+        along = np.cross(n, rng.normal(size=3))
+        begin = 0.4 * np.array([np.cos(turn), np.sin(turn), 0.0]) + 0.1 * n
+        end = begin + 0.8 * along / np.linalg.norm(along) - 0.5 * n
+        for off in (1e-4, 1e-6, 1e-10, 0.0, -1e-12):
+            state = scene.place([mb.Transform(-begin - off * n), mb.Transform(end - begin)])
+            assert scene.cable.is_in_contact_with_obstacle(state, 0) and scene.cable.calc_smoothness(state) < 1e-9
 
 
 def test_an_end_inside_an_obstacle_is_told():
@@ -289,7 +345,9 @@ def check_geodesic(scene, state, k):
     cable, kind = scene.cable, scene.kinds[k]
     points = cable.calc_curve_segment_resampled_points(state, k, 201)
     length = cable.calc_curve_segment_arc_length(state, k)
-    assert_allclose(np.linalg.norm(np.diff(points, axis=0), axis=1).sum(), length, rtol=2e-4, atol=0.0)
+    pieces = np.linalg.norm(np.diff(points, axis=0), axis=1)
+    if pieces.max() < 2.0 * length / 200:  # a torus may be touched in two places
+        assert_allclose(pieces.sum(), length, rtol=2e-4, atol=0.0)
     X = scene.bodies[k].get_body_transform(state)
     own = np.array([~X @ one for one in points])
     if kind == "sphere":

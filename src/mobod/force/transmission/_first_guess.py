@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import atan2, sqrt
+from ...algebra.scalar import atan2, sincos, sqrt
 from ...compiling import generic
 from ._geodesic import bending, gradient, made_tangent, normal, projected
 from ._lines import norm, unit
@@ -21,6 +21,14 @@ from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 STEPS, NEAR = 8, 1e-4
 #: From which part of its tube on a hint is on the rim of a torus.
 RIM = 0.7
+#: Up to which part of half the square of its tube's radius a torus's function is of a point next to it.
+CLOSE = 0.2
+#: The square of the sine of the angle from which on a line goes into a surface next to it.
+GLANCING = 1e-6
+#: From which depth on a line from a point of a torus goes through it, as a part of the square of its tube's radius.
+SLIGHT = 1e-9
+#: On which side of its middle a line through a torus touches.
+BOTH = -1
 #: Steps to the point of an ellipsoid that is nearest to a line.
 SECULAR = 3
 
@@ -57,8 +65,11 @@ def _around(a: Any, c: Any, hint: Any, has_hint: bool, m: Any, radius: Any) -> A
 
 
 @generic
-def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
-    """True if the line touches; where first, in which direction, how far over the surface, where last."""
+def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool, side: int = BOTH) -> Any:
+    """True if the line touches; where first, in which direction, how far over the surface, where last.
+
+    Of a torus on one *side* of where the line is nearest to the axis, 0 or 1; an end on the surface then counts as outside.
+    """
     if kind == CYLINDER:
         found = _over_cylinder(a, c, hint, has_hint, sizes[0])
     elif kind == SPHERE or kind == ELLIPSOID:
@@ -69,7 +80,7 @@ def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> A
     elif has_hint and _is_rim(sizes, a, c, hint):
         found = _over_rim(kind, sizes, a, c, hint)
     else:
-        found = _over_tube(kind, sizes, a, c, hint, has_hint)
+        found = _over_tube(kind, sizes, a, c, hint, has_hint, side)
     return found
 
 
@@ -287,24 +298,27 @@ def _over_rim(kind: int, sizes: Any, a: Any, c: Any, hint: Any) -> Any:
 
 
 @generic
-def _over_tube(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool) -> Any:
+def _over_tube(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool, side: int) -> Any:
     """Over a torus, as over a cylinder along its tube, at the hint or else where the line is deepest."""
-    deepest, value = _deepest(kind, sizes, a, c)
+    deepest, value = _deepest(kind, sizes, a, c, side)
     if value >= 0.0 and not has_hint:
         return False, a, a, 0.0, c
     at = hint if has_hint else deepest
     away = flat(at[0], at[1]) + 1e-300
     e, s = at[0] / away, at[1] / away
-    p = e * a[0] + s * a[1] - sizes[1], a[2], e * a[1] - s * a[0]
-    q = e * c[0] + s * c[1] - sizes[1], c[2], e * c[1] - s * c[0]
+    way = vec3.sub(c, a)
+    p, by_p = _beside_tube(kind, sizes, e, s, a, way)
+    q, by_q = _beside_tube(kind, sizes, e, s, c, vec3.neg(way))
     h = e * hint[0] + s * hint[1] - sizes[1], hint[2], 0.0
     bends, first, t, length, last = _over_cylinder(p, q, h, has_hint, sizes[0])
-    outside = gradient(kind, sizes, a)[0] > 0.0 and gradient(kind, sizes, c)[0] > 0.0
-    touches = outside and (value < 0.0 or (has_hint and bends))
-    x, y = first[0] + sizes[1], last[0] + sizes[1]
-    start = e * x - s * first[2], s * x + e * first[2], first[1]
-    end = e * y - s * last[2], s * y + e * last[2], last[1]
-    way = e * t[0] - s * t[2], s * t[0] + e * t[2], t[1]
+    if side == BOTH:
+        outside = gradient(kind, sizes, a)[0] > 0.0 and gradient(kind, sizes, c)[0] > 0.0
+        touches = outside and (value < 0.0 or (has_hint and bends))
+    else:
+        touches = value < -SLIGHT * sizes[0] * sizes[0]
+    start, forth, aside = _from_tube(sizes, e, s, first, by_p)
+    end, _, _ = _from_tube(sizes, e, s, last, by_q)
+    way = vec3.add(vec3.scale(t[0], forth), vec3.add_scaled((0.0, 0.0, t[1]), t[2], aside))
     if not bends:  # it cuts into the ring, beside the tube's cylinder
         start, end, way, length = deepest, deepest, unit(vec3.sub(c, a)), 0.0
     start = projected(kind, sizes, start)
@@ -312,11 +326,38 @@ def _over_tube(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool)
 
 
 @generic
-def _deepest(kind: int, sizes: Any, a: Any, c: Any) -> Any:
+def _beside_tube(kind: int, sizes: Any, e: Any, s: Any, a: Any, way: Any) -> Any:
+    """A point in the frame of a torus's tube, its axis last; of the tube unrolled where it goes into that next to a.
+
+    Of such a point that touched first is near, and would be off by more than its distance. The other number is how far it is
+    from z then, else zero.
+    """
+    x, y = e * a[0] + s * a[1], e * a[1] - s * a[0]
+    away, found = 0.0, (x - sizes[1], a[2], y)
+    value, g = gradient(kind, sizes, a)
+    into = vec3.dot(g, way)
+    if value < CLOSE * sizes[0] * sizes[0] and into < 0.0 and into * into > GLANCING * vec3.dot(g, g) * vec3.dot(way, way):
+        away = flat(x, y)
+        found = away - sizes[1], a[2], away * atan2(y, x)
+    return found, away
+
+
+@generic
+def _from_tube(sizes: Any, e: Any, s: Any, p: Any, away: Any) -> Any:
+    """Where a point in the frame of the tube is, and which way the frame's first and last axes are there."""
+    out, along = p[0] + sizes[1], p[2]
+    if away > 0.0:
+        d, c = sincos(p[2] / away)
+        e, s, along = e * c - s * d, e * d + s * c, 0.0
+    return (e * out - s * along, s * out + e * along, p[1]), (e, s, 0.0), (-s, e, 0.0)
+
+
+@generic
+def _deepest(kind: int, sizes: Any, a: Any, c: Any, only: int = BOTH) -> Any:
     """The point of a line that is deepest in a torus, and the surface's function there; above zero where it is far off.
 
-    On either side of where the line is nearest to the axis, from where it crosses the tube's circle, seen from above, or its
-    plane.
+    On either side, or *only* one, of where the line is nearest to the axis, from where it crosses the tube's circle, seen from
+    above, or its plane.
     """
     way = vec3.sub(c, a)
     square = vec3.dot(way, way) + 1e-300
@@ -337,7 +378,7 @@ def _deepest(kind: int, sizes: Any, a: Any, c: Any) -> Any:
         parting = min(max(middle, low), high)
         for side in range(2):
             start, end = (low, parting) if side == 0 else (parting, high)
-            if end > start:
+            if end > start and (only == BOTH or only == side):
                 t = min(max(middle - half if side == 0 else middle + half, start), end)
                 other = min(max(level, start), end)
                 if _into(kind, sizes, a, other, way) < _into(kind, sizes, a, t, way):
@@ -351,7 +392,7 @@ def _deepest(kind: int, sizes: Any, a: Any, c: Any) -> Any:
                     if abs(move) < NEAR * (high - low):
                         break
                 found = _into(kind, sizes, a, t, way)
-                if found < value or side == 0:
+                if found < value or side == 0 or only == 1:
                     x, value = vec3.add_scaled(a, t, way), found
     return x, value
 

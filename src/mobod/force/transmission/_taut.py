@@ -10,9 +10,10 @@ point; these are the rows that stand for e.b, and the length is least where its 
 
 F is solved by Newton's method for changes of each geodesic: s and sigma along it at its ends, beta across it, theta of its
 direction, whose effect at the last point is that of its Jacobi fields. What is next to it alone matters, so the matrix is
-block tridiagonal. A surface on which l becomes negative lifts off; one that a straight line goes through is touched. All
-begins anew in every state, so the result is a function of the coordinates alone. Source: Scholz and others 2016, see
-`_geodesic`; the elimination, the choice of surfaces and the beginning are our own.
+block tridiagonal. A surface on which l becomes negative lifts off; one that a straight line goes through is touched, a torus
+in two places where need be: on its other side too, or at both ends of a geodesic whose middle is hollow. All begins anew in
+every state, so the result is a function of the coordinates alone. Source: Scholz and others 2016, see `_geodesic`; the
+elimination, the choice of surfaces and the beginning are our own.
 
 All is of one lane, in float64; tangents of Duals follow at the end, by steps of Newton's method with the same inverse.
 """
@@ -30,12 +31,13 @@ from ._lines import at, norm
 from ._segments import CAPSULE, TORUS
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, where it is touched one more than how
-#: often it has lifted off, else less that, 1 where its hint counts; length, first point and direction in its frame; the frame,
+#: often it has lifted off, else less that, 1 where its hint counts and -1 where it is the one before once more; length, first
+#: point and direction in its frame; the frame,
 #: three sizes, the hint; then in Ground at both ends x, t, n, b, then curvatures (along, mixed, across) at both, the Jacobi
-#: fields, F.
-MOST, WIDE, OF_ALL, OF_ROWS = 16, 67, 16 * 67, 4 * 16
-OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI, RESIDUAL = (
-    *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63),
+#: fields, F, the lengths of the lines before and behind.
+MOST, WIDE, OF_ALL, OF_ROWS = 16, 69, 16 * 69, 4 * 16
+OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI, RESIDUAL, LINES = (
+    *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63, 67),
 )
 #: Of the matrix: four rows a surface, each with what the surface before adds, itself, the one behind.
 BEFORE, ITSELF, BEHIND, COLUMNS = 0, 4, 8, 12
@@ -49,6 +51,8 @@ CHOICES, SWEEPS, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 
 #: From which F on the inverse is kept for a step more; a surface lifts off, and how many times F its turn is below zero then;
 #: which part of the greatest curvature there might be along a line.
 NEAR, SURE, CLEAR, LESS_FLAT = 1e-3, 1e-2, 3.0, 0.3
+#: Which part of a geodesic whose middle is hollow is left at either end.
+PART = 0.25
 
 
 @generic
@@ -136,6 +140,8 @@ def solve(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool) -> Any
                     put(own, i, TOUCHED, 0.0)
                     put(own, i, HINTED, 0.0)
                     lifted = True
+            for i in range(count - 1):
+                lifted = _touch_twice(own, count, a, c, i) or lifted
             if lifted:
                 continue
             break
@@ -161,16 +167,16 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
     changed = False
     for sweep in range(SWEEPS if begin and count > 1 else 1):
         for i in range(count):
+            if is_second(own, i):
+                continue
+            if not begin and i + 1 < count and is_second(own, i + 1) and (touched(own, i) or touched(own, i + 1)):
+                changed = _touch_elsewhere(own, count, a, c, i) or changed
+                continue
             lifts = 0.0 if begin else -get(own, i, TOUCHED)
             if lifts < 0.0 or lifts > 1.5:
                 continue
-            before, behind = neighbour(own, i, 0, count, -1), neighbour(own, i, 0, count, 1)
-            p, q = a, c
-            if before >= 0:
-                p = three(own, before, ENDS + 12)
-            if behind >= 0:
-                q = three(own, behind, ENDS)
-            elif begin and sweep == 0:
+            _, behind, p, q = around(own, i, 0, count, a, c)
+            if begin and behind < 0 and sweep == 0:
                 for k in range(count - 1, i, -1):  # where those behind will be, as far as is known
                     if get(own, k, HINTED) > 0.5:
                         q = vec3.add(three(own, k, FRAME + 9), turned(own, k, three(own, k, HINT)))
@@ -185,12 +191,102 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
             put(own, i, TOUCHED, 1.0 + lifts if here else -lifts)
             if here:
                 changed = True
-                put(own, i, L, length)
-                put_three(own, i, X0, x)
-                put_three(own, i, T0, t)
-                place = three(own, i, FRAME + 9)
-                put_three(own, i, ENDS, vec3.add(place, turned(own, i, x)))
-                put_three(own, i, ENDS + 12, vec3.add(place, turned(own, i, end)))
+                _lay(own, i, x, t, length, end)
+    return changed
+
+
+@generic
+def _lay(own: Any, i: int, x: Any, t: Any, length: Any, end: Any) -> None:
+    """Keep a guess at a geodesic, of its frame."""
+    put(own, i, L, length)
+    put_three(own, i, X0, x)
+    put_three(own, i, T0, t)
+    place = three(own, i, FRAME + 9)
+    put_three(own, i, ENDS, vec3.add(place, turned(own, i, x)))
+    put_three(own, i, ENDS + 12, vec3.add(place, turned(own, i, end)))
+
+
+@generic
+def is_second(own: Any, i: int) -> bool:
+    """True if surface i is the one before once more, a torus that is touched in two places."""
+    return bare(get(own, i, HINTED)) < -0.5
+
+
+@generic
+def _touch_elsewhere(own: Any, count: int, a: Any, c: Any, i: int) -> bool:
+    """Touch a torus in a second place: where a line to or from the first goes through its other side, or the first is hollow.
+
+    No line from the outer half of its tube goes through it.
+    """
+    changed = False
+    if touched(own, i) != touched(own, i + 1):
+        at = i if touched(own, i) else i + 1
+        other = 2 * i + 1 - at
+        _, _, p, q = around(own, at, 0, count, a, c)
+        kind, sizes, hint = int(get(own, i, KIND)), three(own, i, SIZES), three(own, i, HINT)
+        free, inner = get(own, other, TOUCHED) > -1.5, sizes[1] * sizes[1]
+        middle = vec3.scale(0.5, vec3.add(into(own, i, three(own, at, ENDS)), into(own, i, three(own, at, ENDS + 12))))
+        for last in range(2):
+            x = into(own, i, three(own, at, ENDS + 12 * last))
+            if free and not changed and x[0] * x[0] + x[1] * x[1] < inner:
+                start, goal = (into(own, i, p), x) if last == 0 else (x, into(own, i, q))
+                here, first, t, length, end = guess(kind, sizes, start, goal, hint, False, last)
+                if here:
+                    changed = True
+                    if other != i + last:
+                        _exchange(own, i)
+                    put(own, i + last, TOUCHED, 1.0 - get(own, i + last, TOUCHED))
+                    _lay(own, i + last, first, t, length, end)
+        if free and not changed and middle[0] * middle[0] + middle[1] * middle[1] < inner:
+            form, over = form_of(kind, sizes), get(own, at, L)
+            x, t, _ = shoot(kind, form, three(own, at, X0), three(own, at, T0), 0.5 * over)
+            if bending(kind, form, x, t, t) < 0.0:
+                changed = True
+                if at != i:
+                    _exchange(own, i)
+                put(own, i + 1, TOUCHED, 1.0 - get(own, i + 1, TOUCHED))
+                end = into(own, i, three(own, i, ENDS + 12))
+                x, t, _ = shoot(kind, form, three(own, i, X0), three(own, i, T0), (1.0 - PART) * over)
+                _lay(own, i + 1, x, t, PART * over, end)
+                x, t = three(own, i, X0), three(own, i, T0)
+                _lay(own, i, x, t, PART * over, shoot(kind, form, x, t, PART * over)[0])
+    return changed
+
+
+@generic
+def _exchange(own: Any, i: int) -> None:
+    """Exchange the two places in which a torus is touched."""
+    for k in range(WIDE):
+        if k == TOUCHED or (L <= k and k < FRAME) or ENDS <= k:
+            x = get(own, i, k)
+            put(own, i, k, get(own, i + 1, k))
+            put(own, i + 1, k, x)
+
+
+@generic
+def _touch_twice(own: Any, count: int, a: Any, c: Any, i: int) -> bool:
+    """Touch a torus on both sides, where a line goes through both and there is none that touches one."""
+    changed = False
+    if is_second(own, i + 1) and touched(own, i) != touched(own, i + 1):
+        at = i if touched(own, i) else i + 1
+        if get(own, 2 * i + 1 - at, TOUCHED) > -0.5:
+            _, _, p, q = around(own, at, 0, count, a, c)
+            kind, sizes, hint = int(get(own, i, KIND)), three(own, i, SIZES), three(own, i, HINT)
+            p, q = into(own, i, p), into(own, i, q)
+            one, x, t, length, end = guess(kind, sizes, p, q, hint, False, 0)
+            other, y, u, further, last = guess(kind, sizes, p, q, hint, False, 1)
+            if one and other:
+                changed = True
+                put(own, i, TOUCHED, 1.0)
+                put(own, i + 1, TOUCHED, 1.0)
+                _lay(own, i, x, t, length, end)
+                _lay(own, i + 1, y, u, further, last)
+                one, x, t, length, end = guess(kind, sizes, p, into(own, i, three(own, i + 1, ENDS)), hint, False, 0)
+                if one:
+                    _lay(own, i, x, t, length, end)
+                one, x, t, length, end = guess(kind, sizes, into(own, i, three(own, i, ENDS + 12)), q, hint, False, 1)
+                if one:
+                    _lay(own, i + 1, x, t, length, end)
     return changed
 
 
@@ -350,6 +446,7 @@ def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
         x, t, n, b = three(own, i, at), three(own, i, at + 3), three(own, i, at + 6), three(own, i, at + 9)
         along, mixed, across = three(own, i, CURVED + 3 * last)
         length, e = line(x, p, q, last)
+        put(own, i, LINES + last, length)
         on_n, on_b, on_t = vec3.dot(e, n), vec3.dot(e, b), vec3.dot(e, t)
         way = 1.0 / length if last == 0 else -1.0 / length
         by_n, by_b = vec3.scale(way, vec3.add_scaled(n, -on_n, e)), vec3.scale(way, vec3.add_scaled(b, -on_b, e))
@@ -368,9 +465,9 @@ def assemble(own: Any, matrix: Any, i: int, count: int, a: Any, c: Any) -> Any:
             z, z_dot = get(own, i, JACOBI + 2), get(own, i, JACOBI + 3)
         place = ITSELF + 3 * last
         slides, kind = slid[0], int(get(own, i, KIND))
-        if kind == CAPSULE:  # along its flat side the line's turning may outdo it: forward is right, to the end's curve
+        if kind == CAPSULE or kind == TORUS:  # where it is flat or hollow the line's turning outdoes it
             slides = abs(slides)
-        elif kind != TORUS:  # a convex one is outdone where the line is far from touching alone
+        else:  # a convex one is outdone where the line is far from touching alone
             slides = max(slides, LEAST * along)
         store(matrix, k, place, slides)
         store(matrix, k + 1, place, slid[1])
@@ -525,17 +622,23 @@ def _less(own: Any, matrix: Any, i: int, first: int, before: int) -> Any:
 def _step(own: Any, matrix: Any, count: int, longest: float) -> None:
     """Change all geodesics by a step of Newton's method, shortened where it is too long."""
     back_substitute(own, matrix, 0, count)
-    part = 1.0
+    part, before = 1.0, 0.0
     for i in range(count):
         if touched(own, i):
             s, beta, theta, sigma = three_and_one(own, i)
             turn = abs(theta)
+            # no line may become shorter than by half: behind an end next to its surface is another solution, that goes back
+            if 2.0 * part * (before - s) > get(own, i, LINES):
+                part = 0.5 * get(own, i, LINES) / (before - s)
+            before = sigma
             for k in range(2):  # by which the normal turns, or might where the surface is less flat
                 along, mixed, across = three(own, i, CURVED + 3 * k)
                 slid, aside = abs(s if k == 0 else sigma), abs(beta)
                 curved = max(abs(along), abs(across))
                 turn = max(turn, slid * max(abs(along), abs(mixed), LESS_FLAT * curved), aside * curved)
             part = min(part, longest / (turn + 1e-300))
+            if neighbour(own, i, 0, count, 1) < 0 and 2.0 * part * sigma > get(own, i, LINES + 1):
+                part = 0.5 * get(own, i, LINES + 1) / sigma
     for i in range(count):
         if touched(own, i):
             for k in range(4):

@@ -21,8 +21,7 @@ from ...value import Rotation, Transform, checks
 from ...value.stage import Stage
 from ..base import body_index
 from ..subsystem import GeneralForceSubsystem
-from ._bends import geodesic
-from ._geodesic import form_of, normal
+from ._geodesic import form_of, normal, shoot
 from ._stops import OVER, PLACE, PULL, THERE, row
 from ._taut import evaluate, evaluate_f, lifted, touched
 from .path import Path
@@ -52,10 +51,11 @@ class CableSpan(Path):
     is nearby: over the short way round, or past the obstacle's hint, which can be more than half a turn. It lifts off, and
     touches again, without a jump of length or forces; it jumps where the short way goes over to the other side. An obstacle
     with an end or via point inside counts for nothing, and a `ModelWarning` says so, once, when a state is first realized or
-    run so; a point on its surface is taken to be off it by 1e-10 of its distance from the middle. Where a surface is hollow
-    along the cable, as the inside of a torus along its tube, there is no solution, and realizing a state is a `ModelError`
-    that names cable and obstacle; in an ensemble its length is not a number, and `Ensemble.failures` and those of runs name
-    it. Forces act on all bodies; springs, actuators and muscles act along it.
+    run so; a point on its surface is taken to be off it by 1e-10 of its distance from the middle. A torus may be touched in two
+    places, with a straight piece between, and counts as two of 16 obstacles. Where no solution is found, as now and then where
+    such places part, realizing a state is a `ModelError` that names cable and obstacle; in an ensemble its length is not a
+    number, and `Ensemble.failures` and those of runs name it. Forces act on all bodies; springs, actuators and muscles act
+    along it.
 
     Examples
     --------
@@ -160,12 +160,11 @@ class CableSpan(Path):
 
     def is_in_contact_with_obstacle(self, state: State, obstacle: int) -> bool:
         """True if it touches an obstacle. Needs POSITION."""
-        return bool(self._stop(state, obstacle)[THERE] > 0.5)
+        return bool(self._touches(state, obstacle))
 
     def calc_curve_segment_arc_length(self, state: State, obstacle: int) -> float:
         """The length over an obstacle; zero where it does not touch. Needs POSITION."""
-        first, last = self._stop(state, obstacle), self._stop(state, obstacle, last=True)
-        return float(last[OVER]) if first[THERE] > 0.5 else 0.0
+        return float(sum(last[OVER] for _, last in self._touches(state, obstacle)))
 
     def calc_curve_segment_initial_frenet_frame(self, state: State, obstacle: int) -> Transform:
         """The Frenet frame where it first touches an obstacle, in Ground: x along, y outward, z across. Needs POSITION."""
@@ -176,23 +175,29 @@ class CableSpan(Path):
         return self._frenet_frame(state, obstacle, last=True)
 
     def calc_curve_segment_resampled_points(self, state: State, obstacle: int, num_points: int) -> Array:
-        """Points in Ground at equal distances along an obstacle, ends included, (num_points, 3). Needs POSITION."""
+        """Points in Ground at equal distances along an obstacle, ends included, (num_points, 3). Needs POSITION.
+
+        Where a torus is touched in two places, the piece between counts for nothing.
+        """
         count = checks.integer("num_points", num_points)
         if count < 2:
             raise ValueError(f"num_points has to be 2 or more, got {num_points!r}")
         X_GS, surface = self._frame(state, obstacle)
-        X = self._frenet_frame(state, obstacle, last=False)
-        x, t = ~X_GS @ np.asarray(X.p), np.asarray((~X_GS).R @ np.asarray(X.R)[:, 0])
-        over = self.calc_curve_segment_arc_length(state, obstacle)
-        ends = x, ~X_GS @ np.asarray(self._frenet_frame(state, obstacle, last=True).p)
-        between = geodesic(surface.KIND, _sizes(surface), x, t, over, count - 1)
-        return np.array([X_GS @ one for one in (ends[0], *between, ends[1])])
+        touches, sizes = self._touching(state, obstacle), tuple(_sizes(surface))
+        ends = np.cumsum([last[OVER] for _, last in touches])
+        found = [touches[0][0][PLACE : PLACE + 3]]
+        for distance in np.linspace(0.0, ends[-1], count)[1:-1]:
+            k = int(np.searchsorted(ends[:-1], distance))
+            first, last = touches[k]
+            x, t = ~X_GS @ first[PLACE : PLACE + 3], -np.asarray((~X_GS).R @ first[PULL : PULL + 3])
+            own = form_of(surface.KIND, sizes), tuple(x), tuple(t), float(distance - ends[k] + last[OVER])
+            found.append(X_GS @ np.array(shoot(surface.KIND, *own)[0]))
+        return np.array([*found, touches[-1][1][PLACE : PLACE + 3]])
 
     def calc_curve_segment_unit_force(self, state: State, obstacle: int) -> Array:
         """Torque about the body's origin and force on it by an obstacle at unit tension, (2, 3) in Ground. Needs POSITION."""
         b = body_index(self.forces, "body of an obstacle", self._obstacle(obstacle).surface.body)
-        stops = self._stop(state, obstacle), self._stop(state, obstacle, last=True)
-        return self._unit_force(state, b, stops)
+        return self._unit_force(state, b, [stop for touch in self._touches(state, obstacle) for stop in touch])
 
     def calc_origin_tangent_direction(self, state: State) -> Array:
         """Its direction at the origin, (3,) in Ground. Needs POSITION."""
@@ -238,9 +243,18 @@ class CableSpan(Path):
         self.calc_length(state)
         return np.asarray(state.record.function_value[row(k) : row(k + 1), 0])
 
-    def _stop(self, state: State, obstacle: int, last: bool = False) -> Array:
+    def _touches(self, state: State, obstacle: int) -> list[tuple[Array, Array]]:
+        """The first and last stops of each place in which it touches."""
         self._obstacle(obstacle)
-        return self._point_stop(state, len(self._points) + 2 * obstacle + int(last)).copy()
+        stops = [len(self._points) + 2 * w for w, which in enumerate(self._which) if which == obstacle]
+        pairs = [(self._point_stop(state, k).copy(), self._point_stop(state, k + 1).copy()) for k in stops]
+        return [pair for pair in pairs if pair[0][THERE] > 0.5]
+
+    def _touching(self, state: State, obstacle: int) -> list[tuple[Array, Array]]:
+        touches = self._touches(state, obstacle)
+        if not touches:
+            raise ModelError(f"the cable does not touch obstacle {obstacle} in this state, which so has no frame")
+        return touches
 
     def _frame(self, state: State, obstacle: int) -> tuple[Transform, Any]:
         surface = self._obstacle(obstacle).surface
@@ -249,9 +263,8 @@ class CableSpan(Path):
         return X @ (Transform() if surface.frame is None else surface.frame), surface
 
     def _frenet_frame(self, state: State, obstacle: int, *, last: bool) -> Transform:
-        stop = self._stop(state, obstacle, last)
-        if not stop[THERE] > 0.5:
-            raise ModelError(f"the cable does not touch obstacle {obstacle} in this state, which so has no frame")
+        touches = self._touching(state, obstacle)
+        stop = touches[-1][1] if last else touches[0][0]
         X_GS, surface = self._frame(state, obstacle)
         x, sizes = ~X_GS @ stop[PLACE : PLACE + 3], tuple(_sizes(surface))
         n = np.asarray(X_GS.R) @ np.array(normal(surface.KIND, form_of(surface.KIND, sizes), tuple(x))[0])

@@ -41,7 +41,7 @@ from ._geodesic import form_of, gradient
 from ._geodesics import first_of_taut
 from ._over_once import range_of, walk
 from ._rounds import MOST_BESIDE, PATH, number_of_rows, place, placed_at
-from ._segments import CAPSULE, FAR, NOWHERE, straight
+from ._segments import CAPSULE, FAR, NOWHERE, TORUS, straight
 from ._stops import (
     ALONG,
     AS_OPENSIM,
@@ -555,6 +555,8 @@ class Path(AlongCourse):
         kind_of_course = over_surfaces if taken else WrappingCourse if is_wound else Course
         course = kind_of_course([*integers, *further], numbers)
         self._of_wraps = [one.surface for one in taken]
+        #: Which of the surfaces that it was given each is.
+        self._which = [k - sum(isinstance(one, _Again) for one in taken[: k + 1]) for k in range(len(taken))]
         around: tuple[Any, ...] = self.surfaces
         self._bodies = [b for b, *_ in places] + [body_index(forces, "a body", surface.body) for surface in around]
         self._mobilizers = [place[0] for *_, coordinates, _ in places for place in coordinates]
@@ -612,6 +614,7 @@ class Path(AlongCourse):
         method, hint = METHODS[wrap.method], list[float]()
         if self._is_taut:
             method, hint = hint_of(wrap, side)
+            method = -1 if isinstance(wrap, _Again) else method
         integers += [surface.KIND, body, *side, method, *ends, which, active, first_number]
         return [*numbers_of_frame("frame of a surface", surface.frame), *sizes, *[0.0] * (3 - len(sizes)), *hint]
 
@@ -669,6 +672,8 @@ class Path(AlongCourse):
         there = [k for k in range(len(self._bodies) - len(self.surfaces)) if numbers[row(k) + THERE] > 0.5]
         found = []
         for w, (first, _) in enumerate(self.ranges):
+            if w > 0 and self._which[w] == self._which[w - 1]:
+                continue
             R, p = self._pose_of_surface(state, w)
             surface = self._of_wraps[w]
             sizes = [*surface.sizes(), 0.0, 0.0][:3]
@@ -691,7 +696,7 @@ class Path(AlongCourse):
 
     def _title_of(self, w: int) -> str:
         surface = self._of_wraps[w]
-        return f"obstacle {w}, the {type(surface).__name__} of {surface.body.name!r}"
+        return f"obstacle {self._which[w]}, the {type(surface).__name__} of {surface.body.name!r}"
 
     def calc_path_points(self, state: State) -> Array:
         """The points of the path at a state, (n, 3) in Ground, bends as polygons. Needs POSITION."""
@@ -812,13 +817,22 @@ def _form(integers: list[int]) -> int:
     return 1 + int.from_bytes(digest, "big")  # a whole number as a float64, too
 
 
+class _Again(PathWrap):
+    """The wrap before once more: a taut path may touch a torus in two places."""
+
+
 def _in_order(wraps: Sequence[PathWrap]) -> list[PathWrap]:
-    """The wraps that count, in the order of the path; no more between two points than there may be."""
+    """The wraps that count, in the order of the path, tori twice; no more between two points than there may be."""
     taken = [checks.instance("a wrap of a Path", wrap, PathWrap, "a PathWrap of a surface") for wrap in wraps]
     taken = sorted((wrap for wrap in taken if wrap.surface.active), key=lambda wrap: wrap.first or 0)
-    if len(taken) > MOST:
-        raise ModelError(f"a taut Path goes over {MOST} surfaces at most; got {len(taken)}. Make two paths of it")
-    return taken
+    found: list[PathWrap] = []
+    for wrap in taken:
+        found += [wrap, _Again(**vars(wrap))] if wrap.surface.KIND == TORUS else [wrap]
+    if len(found) > MOST:
+        raise ModelError(
+            f"a taut Path goes over {MOST} surfaces at most, where a torus counts twice; got {len(found)}. Make two paths of it"
+        )
+    return found
 
 
 def _place_of(record: Any, f: int, stop: int) -> Array:
