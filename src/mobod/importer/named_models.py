@@ -219,29 +219,26 @@ def _load_robot(path: Path, choices: Choices, settings: dict[str, Any]) -> Loade
     from .formats import load_quietly
 
     _refuse_opensims(choices, 1)
-    floor = (*_OF_OPENSIM, "floor", "floor_height", "floor_stiffness", "floor_friction")
-    chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in floor}
+    others = (*_OF_OPENSIM, *_OF_FLOORS)
+    chosen = {name: value for name, value in asdict(choices).items() if value is not None and name not in others}
     if choices.floor:
         chosen["collision"] = True
     model = load_quietly(path, **{"floating_base": bool(settings.get("floating_base", False)), **chosen})
+    loaded = _loaded(model, model.default_state(), settings)
     placed = tuple(f"joint {name!r} starts at its limit" for name in settings.get("q", {}))
-    loaded = Loaded(
-        name=model.name,
-        system=model.system,
-        state=model.default_state(),
-        coordinates=list(model.coordinates),
-        speeds=list(model.speeds),
-        time=float(settings.get("time", TIME)),
-        notes=[note for note in model.report if not note.startswith(placed)],
-        ranges=model.ranges,
-        model=model,
-    )
-    for what, names in (("q", loaded.coordinates), ("u", loaded.speeds)):
-        # with another base than the example is meant for, there is nothing to put the base's own values in
-        values = {name: value for name, value in settings.get(what, {}).items() if name in names}
-        assign(loaded.state, what, names, values.items())
+    loaded.notes = [note for note in loaded.notes if not note.startswith(placed)]
     _put_inside(model, loaded)
     return loaded
+
+
+def _loaded(model: Model, state: State, settings: dict[str, Any]) -> Loaded:
+    """A model of a file, which starts where the settings of an example say."""
+    names, time = (list(model.coordinates), list(model.speeds)), float(settings.get("time", TIME))
+    for what, of in zip("qu", names, strict=True):
+        # with another base than the example is meant for, there is nothing to put the base's own values in
+        assign(state, what, of, [(name, value) for name, value in settings.get(what, {}).items() if name in of])
+    notes = list(model.report)
+    return Loaded(model.name, model.system, state, *names, time, notes=notes, ranges=model.ranges, model=model)
 
 
 def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
@@ -269,19 +266,7 @@ def _load_any(path: Path, choices: Choices, settings: dict[str, Any]) -> Loaded:
     state = model.default_state()
     if choices.gravity is not None:
         state = _set_gravity(model.system, state, choices.gravity)
-    names = list(model.coordinates), list(model.speeds)
-    for what, of in (("q", names[0]), ("u", names[1])):
-        assign(state, what, of, settings.get(what, {}).items())
-    return Loaded(
-        model.name,
-        model.system,
-        state,
-        *names,
-        float(settings.get("time", TIME)),
-        notes=list(model.report),
-        ranges=model.ranges,
-        model=model,
-    )
+    return _loaded(model, state, settings)
 
 
 def _put_inside(model: Model, loaded: Loaded) -> None:
