@@ -9,18 +9,16 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ..state.fields import GROUPED
+from ..state.state import State
 from .lane_runs import LaneRuns
 from .overrides import ENABLED, Overrides
 from .states import memory_of
-
-if TYPE_CHECKING:
-    from ..state.state import State
 
 #: A set: of each constraint whether it is enabled, and which contacts slide, as bytes.
 Enabled = bytes

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ..errors import ConvergenceError, ModelError
+from ..linear.linear_system import LinearSystem
+from ..state.state import State
 from ..value.stage import Stage
 from .derivatives import Derivatives
-
-if TYPE_CHECKING:
-    from ..linear.linear_system import LinearSystem
-    from ..state.state import State
 
 
 class LinearModels(Derivatives):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +21,9 @@ from ..function import Function
 from ..motion_data import Table, read_sto
 from ..value import checks
 from ..value.files import as_path
+from .model import Model
 from .opensim_file import all_named, first_named, flag_of, number_of, read_opensim_file
 from .xml_element import Element
-
-if TYPE_CHECKING:
-    from .model import Model
 
 #: What labels of controls may end with.
 _ENDS = (".excitation", ".control")

@@ -12,7 +12,7 @@ Eng. 135, 021005.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,8 @@ from ..algebra.scalar import bare, load, num_lanes, one, where, zero
 from ..compiling import generic
 from ..errors import ModelError
 from ..force.pools import number
+from ..force.subsystem import GeneralForceSubsystem
+from ..force.transmission.base import Transmission
 from ..state import parameters
 from ..value import checks
 from . import _bezier, _fiber
@@ -29,10 +31,6 @@ from ._bezier import PIECE, SLOPES
 from ._fiber import CHOICE, FIBER, OWN, SHORTEST, SLACK, SPEED, STRENGTH, STRETCHES, cosine, fiber_behind, larger
 from .base import Functions, Muscle
 from .curves import ActiveForceLengthCurve, FiberForceLengthCurve, ForceVelocityCurve, TendonForceLengthCurve
-
-if TYPE_CHECKING:
-    from ..force.subsystem import GeneralForceSubsystem
-    from ..force.transmission.base import Transmission
 
 #: Pieces of each curve, and where its numbers are.
 OF_ACTIVE, OF_PASSIVE, OF_TENDON, OF_VELOCITY = 5, 2, 2, 4

@@ -5,17 +5,14 @@ It is made of parts: `allocation`, `access_variables`, `access_slots`; here are 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import StageError
 from ..value.stage import Stage
 from .access_slots import SlotAccess
 from .allocation import one_of, stage_given
 from .resources import NEVER, index_in, named, own_copy
-
-if TYPE_CHECKING:
-    from .state import State
-
+from .state import State
 
 SAME: Any = object()
 

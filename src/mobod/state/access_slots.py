@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ..algebra.arrays import Array
 from ..value.stage import Stage
 from .access_variables import VariableAccess
 from .allocation import trigger_stage
 from .resources import index_in
-
-if TYPE_CHECKING:
-    from .state import State
+from .state import State
 
 
 class SlotAccess(VariableAccess):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
@@ -11,9 +9,7 @@ from ..value.checks import shaped
 from ..value.stage import Stage
 from .allocation import Allocation
 from .resources import index_in
-
-if TYPE_CHECKING:
-    from .state import State
+from .state import State
 
 
 class VariableAccess(Allocation):

@@ -8,9 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..value.checks import suggest
-
-if TYPE_CHECKING:
-    from .state import State
+from .state import State
 
 
 def names_and_values(parameters: Any) -> tuple[tuple[str, ...], Any]:

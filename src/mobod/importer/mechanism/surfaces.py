@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -15,14 +15,12 @@ from ...force.contact.subsystem import CompliantContactSubsystem
 from ...value.checks import all_known, among
 from ...value.stage import Stage
 from ..mesh_files import MeshFinder
+from ..model import Model
 from ..parts import plural
 from .description import Mechanism
 from .options import Options
 from .order import Order
 from .shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere
-
-if TYPE_CHECKING:
-    from ..model import Model
 
 MATERIAL = contact.Material(stiffness=1e7, dissipation=1.0, static_friction=0.8, dynamic_friction=0.6)
 """Material of surfaces unless it is said: a robot's 350 N sink a foot's sphere of 5 cm in by 5 mm."""
