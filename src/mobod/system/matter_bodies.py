@@ -263,13 +263,3 @@ class HasBodies(ParticleSubsystem):
                 return state.tree.no_body_forces
             raise ValueError(f"{what} has shape ({nb}, 2, 3), one spatial vector a body, Ground first; got {array.shape}")
         return behaved(array).reshape(nb, 6)
-
-
-def shaped(what: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
-    """An array of numbers, of this shape."""
-    array = numbers(what, value)
-    if array.shape != shape:
-        if not array.size and not shape[0]:  # an empty list, for no task at all
-            return array.reshape(shape)
-        raise ValueError(f"{what} has to have shape {shape}, got {array.shape}")
-    return array

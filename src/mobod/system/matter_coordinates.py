@@ -12,8 +12,8 @@ from ..tree import rates
 from ..tree.tree import Tree
 from ..value import Rotation
 from ..value.checks import behaved, flag, instance
-from .matter_bodies import shaped
 from .matter_realized import Realized
+from .particles import shaped
 
 
 class Coordinates(Realized):

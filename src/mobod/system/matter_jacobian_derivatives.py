@@ -11,8 +11,8 @@ from ..derivative.coordinates import displacements
 from ..derivative.jvp import jvp, kinematics
 from ..state.state import State
 from ..value.checks import numbers
-from .matter_bodies import shaped
 from .matter_jacobians import Jacobians
+from .particles import shaped
 
 
 class JacobianDerivatives(Jacobians):

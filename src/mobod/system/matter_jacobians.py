@@ -12,8 +12,8 @@ from ..mobilizer.base import MobilizedBody
 from ..state.state import State
 from ..tree import jacobian
 from ..value.checks import behaved, numbers
-from .matter_bodies import shaped
 from .matter_coordinates import Coordinates
+from .particles import shaped
 
 
 class Jacobians(Coordinates):

@@ -79,7 +79,7 @@ class ParticleSubsystem(Subsystem):
         m = _masses(np.full(len(r), m) if m.shape == () else m, len(r))
         v = np.zeros_like(r)
         if velocities is not None:
-            v = checks.shaped("velocities", velocities, r.shape)
+            v = shaped("velocities", velocities, r.shape)
             _finite("velocities", v)
         first = self.get_num_particles()
         mass, location, velocity = self.particles
@@ -152,13 +152,13 @@ class ParticleSubsystem(Subsystem):
     def set_all_particle_locations(self, state: State, r: ArrayLike) -> None:
         """Put all particles at *r* ``(np, 3)``; the state falls to TIME at most. NaN is found when it is realized."""
         record = self._particle_state(state, "set_all_particle_locations", Stage.MODEL)
-        record.particle_location.reshape(-1, 3)[:] = checks.shaped("r", r, (self.get_num_particles(), 3))
+        record.particle_location.reshape(-1, 3)[:] = shaped("r", r, (self.get_num_particles(), 3))
         state.invalidate_q()
 
     def set_particle_location(self, state: State, p: int, r: ArrayLike) -> None:
         """Put particle *p* at *r* ``(3,)``; the state falls to TIME at most."""
         record = self._particle_state(state, "set_particle_location", Stage.MODEL)
-        self._one(record.particle_location, p)[:] = checks.shaped("r", r, (3,))
+        self._one(record.particle_location, p)[:] = shaped("r", r, (3,))
         state.invalidate_q()
 
     def upd_all_particle_locations(self, state: State) -> Array:
@@ -181,13 +181,13 @@ class ParticleSubsystem(Subsystem):
     def set_all_particle_velocities(self, state: State, v: ArrayLike) -> None:
         """Set the velocities *v* ``(np, 3)`` of all particles; the state falls to POSITION at most."""
         record = self._particle_state(state, "set_all_particle_velocities", Stage.MODEL)
-        record.particle_velocity.reshape(-1, 3)[:] = checks.shaped("v", v, (self.get_num_particles(), 3))
+        record.particle_velocity.reshape(-1, 3)[:] = shaped("v", v, (self.get_num_particles(), 3))
         state.invalidate_u()
 
     def set_particle_velocity(self, state: State, p: int, v: ArrayLike) -> None:
         """Set the velocity *v* ``(3,)`` of particle *p*; the state falls to POSITION at most."""
         record = self._particle_state(state, "set_particle_velocity", Stage.MODEL)
-        self._one(record.particle_velocity, p)[:] = checks.shaped("v", v, (3,))
+        self._one(record.particle_velocity, p)[:] = shaped("v", v, (3,))
         state.invalidate_u()
 
     def upd_all_particle_velocities(self, state: State) -> Array:
@@ -230,6 +230,16 @@ def _masses(m: Array, n: int) -> Array:
         i = int(np.argmin(m > 0.0))
         raise ModelError(f"masses[{i}] is {m[i]}; a particle has to have mass for forces to move. Leave out those without")
     return m
+
+
+def shaped(what: str, value: ArrayLike, shape: tuple[int, ...]) -> Array:
+    """An array of numbers, of this shape."""
+    array = checks.numbers(what, value)
+    if array.shape != shape:
+        if not array.size and not shape[0]:  # an empty list, for no task at all
+            return array.reshape(shape)
+        raise ValueError(f"{what} has to have shape {shape}, got {array.shape}")
+    return array
 
 
 def _finite(what: str, array: Array) -> None:
