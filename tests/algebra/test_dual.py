@@ -16,7 +16,7 @@ from three_forms import FORMS
 from mobod.algebra import dual, scalar
 from mobod.algebra.dual import Dual, hessian, jacobian, seed
 from mobod.algebra.record import DualRows
-from mobod.algebra.scalar import atan2, cos, exp, log, one, power, sin, sincos, sqrt, tan, where, zero
+from mobod.algebra.scalar import atan2, cos, exp, fused, log, one, power, sin, sincos, sqrt, tan, where, zero
 from mobod.compiling import engine
 
 TOLERANCE, DIFFERENCE = 1e-12, 1e-9
@@ -50,6 +50,8 @@ def functions(x, y):
         atan2(x, y),
         atan2(2.0, x) + atan2(y, -3),
         sin(exp(x) / sqrt(1.0 + y * y)) * log(2 + x),
+        fused(x, y, x * x),
+        fused(y, 3.0, x) + fused(2.0, 0.5, y),
     )
 
 
@@ -63,6 +65,7 @@ def complex_atan2(y, x):
 
 COMPLEX = {name: getattr(np, name) for name in ("sqrt", "sin", "cos", "tan", "exp", "log")}
 COMPLEX |= {"sincos": lambda a: (np.sin(a), np.cos(a)), "power": lambda a, n: a**n, "atan2": complex_atan2}
+COMPLEX["fused"] = lambda a, b, c: a * b + c
 in_complex_numbers = type(functions)(functions.__code__, COMPLEX)
 
 
@@ -117,7 +120,8 @@ def first_parts(x, y):
         *(with_first(r[0]), with_first(r[1]), with_first(r[2]), with_first(r[3]), with_first(r[4]), with_first(r[5])),
         *(with_first(r[6]), with_first(r[7]), with_first(r[8]), with_first(r[9]), with_first(r[10]), with_first(r[11])),
         *(with_first(r[12]), with_first(r[13]), with_first(r[14]), with_first(r[15]), with_first(r[16]), with_first(r[17])),
-        *(with_first(r[18]), with_first(r[19]), with_first(r[20]), with_first(r[21])),
+        *(with_first(r[18]), with_first(r[19]), with_first(r[20]), with_first(r[21]), with_first(r[22])),
+        with_first(r[23]),
     )
 
 
@@ -129,6 +133,7 @@ def second_parts(x, y):
         *(with_second(r[6]), with_second(r[7]), with_second(r[8]), with_second(r[9]), with_second(r[10]), with_second(r[11])),
         *(with_second(r[12]), with_second(r[13]), with_second(r[14]), with_second(r[15]), with_second(r[16])),
         *(with_second(r[17]), with_second(r[18]), with_second(r[19]), with_second(r[20]), with_second(r[21])),
+        *(with_second(r[22]), with_second(r[23])),
     )
 
 
@@ -140,6 +145,7 @@ def eight_tangents(x, y):
     r = functions(a, b)
     first = r[0] + r[1] + r[2] + r[3] + r[4] + r[5] + r[6] + r[7] + r[8] + r[9] + r[10]
     total = first + r[11] + r[12] + r[13] + r[14] + r[15] + r[16] + r[17] + r[18] + r[19] + r[20] + r[21]
+    total = total + r[22] + r[23]
     return total.value, total.tangents
 
 

@@ -1,5 +1,7 @@
 """The primitives of a scalar, in plain Python, compiled, and in lanes: sine and cosine, square root, where, comparisons."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import three_forms
@@ -285,6 +287,16 @@ def test_arithmetic_is_that_of_numpy_to_the_bit(form):
     a, b = values
     expected = [a + b, a - b, a * b, a / b, -a, a + 2.0, 2.0 - a, 3.0 * b, 1.0 / b, 0.0 * a, 0.0 * a + 1.0, a]
     assert np.array_equal(form(arithmetic, (0, 0), values), expected)
+
+
+@compiled_form
+def test_a_fused_product_and_sum_are_rounded_once(form, rng):
+    x = rng.normal(size=(3, 8))
+    x[2] = -x[0] * x[1] * rng.uniform(0.999, 1.001, 8)  # which cancels
+    once = [float(Fraction(a) * Fraction(b) + Fraction(c)) for a, b, c in x.T]
+    found = form(lambda a, b, c: (scalar.fused(a, b, c), scalar.fused(2.0, b, c)), (0, 0, 0), x)
+    assert np.array_equal(found[0], once)
+    assert np.array_equal(found[1], [float(2 * Fraction(b) + Fraction(c)) for _, b, c in x.T])
 
 
 @compiled_form

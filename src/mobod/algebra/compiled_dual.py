@@ -501,6 +501,16 @@ def _atan2(y: Any, x: Any) -> Any:
     return lambda y, x: dual.atan2_rule(y * scalar.one(x), x * scalar.one(y))
 
 
+@overload(scalar.fused, jit_options=OPTIONS, strict=False)
+def _fused(a: Any, b: Any, c: Any) -> Any:
+    if not _common((a, b, c)):
+        return None
+    if a == b == c:
+        return dual.fused_rule
+    one = scalar.one
+    return lambda a, b, c: dual.fused_rule(a * one(b) * one(c), b * one(a) * one(c), c * one(a) * one(b))
+
+
 # ---------------------------------------------------------------------------------------------- functions of `math`
 
 

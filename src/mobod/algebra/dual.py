@@ -272,6 +272,14 @@ def atan2_rule(y: Any, x: Any) -> Any:
     return chain(y, scalar.atan2(a, b), s * b) - chain(x, scalar.zero(a), s * a)
 
 
+@generic
+def fused_rule(a: Any, b: Any, c: Any) -> Any:
+    """A product and a sum, whose value is rounded once."""
+    x, y = a.value, b.value
+    of_sum = chain(c, scalar.zero(x), scalar.one(x))
+    return chain(a, scalar.fused(x, y, c.value), y) + chain(b, scalar.zero(x), x) + of_sum
+
+
 # ---------------------------------------------------------------------------------------------- to begin and to end with
 
 

@@ -180,6 +180,13 @@ define_unary(scalar.floor, _llvm("floor"))
 define_unary(scalar.any_not_finite, lower_any_not_finite, types.boolean)
 
 
+@primitive(scalar.fused, _NUMBER, _NUMBER, _NUMBER, result=lambda *args: lanes if lanes in args else types.float64)
+def _lower_fused(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    if sig.return_type == lanes:
+        return vector_intrinsic(builder, "fma", [as_vector(builder, t, v) for t, v in zip(sig.args, args, strict=True)])
+    return builder.fma(*args)
+
+
 @infer_global(scalar.where)
 class _WhereTyping(AbstractTemplate):
     def generic(self, args: Any, kws: Any) -> Any:

@@ -127,6 +127,14 @@ def where(mask: Any, a: Any, b: Any) -> Any:
     return a if mask else b
 
 
+def fused(a: Any, b: Any, c: Any) -> Any:
+    """``a * b + c``, compiled as one operation that rounds once, wherever it stands.
+
+    Of ``a * b + c * d`` LLVM chooses which product it fuses with the sum, in one state otherwise than in lanes.
+    """
+    return a * b + c
+
+
 def sqrt(x: Any) -> Any:
     """The square root."""
     if isinstance(x, (float, int)):

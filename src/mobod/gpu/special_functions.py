@@ -10,29 +10,17 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from numba.core import types
-
 from ..algebra import scalar
-from ..algebra.compiled_primitive import primitive
 from ..compiling import generic
-
-
-def fused(a: Any, b: Any, c: Any) -> Any:
-    """The number a b + c, rounded once."""
-
-
-@primitive(fused, types.Float, types.Float, types.Float, result=types.float64)
-def _lower_fused(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return builder.fma(*args)
 
 
 @generic
 def _reduced(x: float) -> Any:
     """*x* less the nearest multiple of pi/2, in three fused steps, and that multiple; exact enough below 2^50."""
     k = math.floor(x * 0.6366197723675814 + 0.5)
-    r = fused(-k, 1.5707963267948966, x)
-    r = fused(-k, 6.123233995736766e-17, r)
-    r = fused(-k, -1.4973849048591833e-33, r)
+    r = scalar.fused(-k, 1.5707963267948966, x)
+    r = scalar.fused(-k, 6.123233995736766e-17, r)
+    r = scalar.fused(-k, -1.4973849048591833e-33, r)
     return r, k - 4.0 * math.floor(0.25 * k)
 
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra import mat33, vec3
-from ...algebra.scalar import bare, load, load_lane, num_lanes, one, store, store_lane, where, zero
+from ...algebra import vec3
+from ...algebra.scalar import bare, fused, load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ...compiling import apart, generic
-from ._lines import norm, safe_sqrt
+from ._lines import safe_sqrt
 from ._over_cylinder import over_cylinder
 from ._over_ellipsoid import over_ellipsoid
 from ._over_sphere import over_sphere
@@ -42,29 +42,40 @@ def put3_of_lane(model: Any, at: int, lane: int, v: Any) -> None:
 
 
 # What lanes read each from a row of its own, LLVM orders otherwise than what one state reads: sums of products, which are
-# rounded as they are ordered, are functions of their own.
+# rounded as they are ordered, say how.
 
 
-@apart
+@generic
 def seen_from(R: Any, p: Any, place: Any) -> Any:
     """A place in a frame."""
-    return mat33.transpose_mul_vec(R, vec3.sub(place, p))
+    r = vec3.sub(place, p)
+    return (
+        fused(R[0], r[0], fused(R[3], r[1], R[6] * r[2])),
+        fused(R[1], r[0], fused(R[4], r[1], R[7] * r[2])),
+        fused(R[2], r[0], fused(R[5], r[1], R[8] * r[2])),
+    )
 
 
-@apart
+@generic
+def _square(r: Any) -> Any:
+    return fused(r[0], r[0], fused(r[1], r[1], r[2] * r[2]))
+
+
+@generic
 def distance(a: Any, b: Any) -> Any:
-    return norm(vec3.sub(b, a))
+    return safe_sqrt(_square(vec3.sub(b, a)))
 
 
-@apart
+@generic
 def straight(a: Any, b: Any) -> Any:
     """From a to b: the distance, and a vector of length one; zero where they coincide."""
     r = vec3.sub(b, a)
-    square = vec3.dot(r, r)
+    square, o = _square(r), zero(r[0])
     length = safe_sqrt(square)
     some = square > 1e-300
     # neither the root nor the quotient waits for the other
-    return length, vec3.scale(length * (where(some, one(square), zero(square)) / where(some, square, one(square))), r)
+    part = length * (where(some, one(square), zero(square)) / where(some, square, one(square)))
+    return length, (fused(part, r[0], o), fused(part, r[1], o), fused(part, r[2], o))
 
 
 @generic
