@@ -19,6 +19,7 @@ from numba.core.registry import cpu_target
 
 from mobod.compiling import apart, compiled, engine, generic, numba_patches
 from mobod.compiling.kernels import of_arrays
+from mobod.compiling.numba_overhead import in_one_chunk
 from mobod.compiling.numba_patches import KNOWN_VERSIONS, quickly
 
 NUMBERS = (types.float64, types.int64, types.boolean, types.float32, types.intp, types.literal(3))
@@ -385,3 +386,23 @@ def test_numba_without_patches_computes_the_same(without, tmp_path):
     script = WITHOUT.format(folder=str(Path(__file__).parent), first=another, reason=reason, **expected)
     settings = {"MOBOD_CACHE_DIR": str(tmp_path), **({} if another else {"MOBOD_NUMBA_PATCHES": "0"})}
     subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, **settings})
+
+
+def test_frames_of_what_compiles_lie_in_one_chunk():
+    """Where a chunk of Python's frames ends, each call maps memory: a thousand calls at each of two hundred depths."""
+    resource = pytest.importorskip("resource")
+
+    def large():
+        pass
+
+    large.__code__ = large.__code__.replace(co_stacksize=400)  # crosses an end of 16 KB at some of these depths
+
+    def pages_at(depth):
+        if depth:
+            return pages_at(depth - 1)
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        for _ in range(1000):
+            large()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    assert max(in_one_chunk(pages_at, (depth,)) for depth in range(200)) < 100

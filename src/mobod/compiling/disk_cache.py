@@ -18,6 +18,7 @@ from typing import Any
 
 from . import bundle, engine, notice, store
 from .fingerprint import NotHashable, environment, fingerprint
+from .numba_overhead import in_one_chunk
 from .numba_patches import CODE, quickly, why_unpatched
 
 
@@ -54,7 +55,7 @@ class DiskCache:
         def compile_or_load(*args: Any) -> Any:
             with engine.compiling(), quickly(compiler), contextlib.ExitStack() as self._notices:
                 try:
-                    return compile_it(*args)
+                    return in_one_chunk(compile_it, args)
                 finally:
                     for claim in self._claims.values():
                         claim.release()
