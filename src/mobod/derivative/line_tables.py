@@ -53,12 +53,12 @@ class LineTables:
                 one.bodies,
                 (function, first + one.stations[0], first + one.stations[1], one.weight + (one.weight >= 0) * (ratio + 1)),
                 one.asks,
-                one.which,
+                one.which if one.pose == 0 else -one.pose,
             )
             for one in spans
         ]
         bodies = self._add(lines.LAW, ratio, found, (force.element, address, force.first_z, force.num_z))
-        if any(one.bodies[2] >= 0 for one in spans):
+        if any(one.bodies[2] >= 0 and one.pose == 0 for one in spans):
             self.read.update(bodies, path.reach()[0], *(one.reads for one in spans))
         return bodies
 
@@ -72,11 +72,12 @@ class LineTables:
         units = {b: at + lines.UNITS + 6 * m for m, b in enumerate(moved)}
         self.size, bend = at + lines.UNITS + 6 * len(moved), -1
         for ends, places, asks, which in spans:
-            own, self.size = self.size, self.size + (lines.NUMBERS_OVER_SURFACE if ends[2] >= 0 else lines.NUMBERS_OF_SPAN)
+            own, over = self.size, lines.NUMBERS_OF_POSE if which < 0 else lines.NUMBERS_OVER_SURFACE
+            self.size += over if ends[2] >= 0 else lines.NUMBERS_OF_SPAN
             if asks >= 0:
                 bend, self.size = self.size, self.size + lines.NUMBERS_OF_BEND
             whose = [units.get(b, -1) for b in ends]
-            self._spans.append([*ends, *places, own, bend if ends[2] >= 0 else -1, asks, which, *whose])
+            self._spans.append([*ends, *places, own, bend if ends[2] >= 0 and which >= 0 else -1, asks, which, *whose])
         end = len(self._reached)
         pulling = [first + k for k, one in enumerate(spans) if one[0][0] != one[0][1] or one[0][2] >= 0]
         only = pulling[0] if len(pulling) == 1 and spans[pulling[0] - first][0][2] < 0 else -1

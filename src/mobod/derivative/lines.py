@@ -34,6 +34,7 @@ from ..force.two_point_linear_spring import TwoPointLinearSpring
 from ..force.two_points import square
 from ..mobilizer.access import vector3
 from ..state.fields import Record
+from . import poses
 from .along import BY_TIME, BY_Z, MOST_Z, call_law
 
 #: Columns of the table of elements: kind, which says how the tension is found; place of its first own number, or of its path's
@@ -56,6 +57,8 @@ _E, _P, _Q, _VP, _VQ, _X, _RATE, _PER, _W, _OVER, NUMBERS_OF_SPAN = 0, 3, 6, 9, 
 _BENT, _WC, _PC, _QC, _VPC, _VQC, NUMBERS_OVER_SURFACE = 20, 21, 24, 27, 30, 33, 36
 #: Numbers of a bend: which span bends, -1 for none; x; d_P and d_Q; g; J by rows.
 _ON, _LENGTH, _D, _G, _J, NUMBERS_OF_BEND = 0, 1, 2, 8, 14, 50
+#: Numbers of a pose, behind those of a straight span.
+NUMBERS_OF_POSE = NUMBERS_OF_SPAN + poses.NUMBERS
 
 
 @generic
@@ -74,6 +77,13 @@ def measure(model: Record, spans: Any, bodies: Any, L: Any) -> None:
     """Numbers of all spans, as if they were straight, and which of them may bend."""
     for k in range(spans.shape[0]):
         a, b, c, at = spans[k, A], spans[k, B], spans[k, C], spans[k, AT]
+        if spans[k, WHICH] < 0:
+            own = at + NUMBERS_OF_SPAN
+            poses.measure(model, spans[k, WHICH], (a, b, c), bodies, spans[k, P], L, own)
+            store(L, 0, at + _X, load(L, 0, own + poses.LENGTH))
+            store(L, 0, at + _RATE, load(L, 0, own + poses.RATE))
+            store(L, 0, at + _W, one(load(L, 0, own)))
+            continue
         s, t = _arm(model, a, spans[k, POOL], spans[k, P]), _arm(model, b, spans[k, POOL], spans[k, Q])
         p, q = vec3.add(load3(model.p_GB, a, 0), s), vec3.add(load3(model.p_GB, b, 0), t)
         r, v, w = vec3.sub(q, p), velocity_of(model, a, s), velocity_of(model, b, t)
@@ -187,11 +197,16 @@ def _settle_tension(model: Record, kind: int, n: int, at: int, own: int, L: Any)
 
 
 @generic
-def _add_unit(L: Any, at: int, p: Any, f: Any) -> None:
-    """A force at p, added to a body's wrench."""
+def _add_to_unit(L: Any, at: int, n: Any, f: Any) -> None:
+    """A wrench, added to a body's."""
     if at >= 0:
-        store3(L, 0, at, vec3.add(load3(L, 0, at), vec3.cross(p, f)))
-        store3(L, 0, at + 3, vec3.add(load3(L, 0, at + 3), f))
+        add_wrench(L, 0, at, n, f)
+
+
+@generic
+def _add_unit(L: Any, at: int, p: Any, f: Any) -> None:
+    """A force at p."""
+    _add_to_unit(L, at, vec3.cross(p, f), f)
 
 
 @generic
@@ -206,6 +221,13 @@ def _settle(model: Record, lines: Any, i: int, spans: Any, reached: Any, bodies:
         store(L, 0, at + UNITS + c, o)
     for k in range(lines[i, FIRST_SPAN], lines[i, END_SPAN]):
         own, bend, weight = spans[k, AT], spans[k, BENDS], load(L, 0, spans[k, AT] + _W)
+        if spans[k, WHICH] < 0:
+            on_a, on_b, on_c = poses.unit(L, own + NUMBERS_OF_SPAN)
+            none = o, o, o
+            _add_to_unit(L, spans[k, UNIT_A], *on_a)
+            _add_to_unit(L, spans[k, UNIT_B], *on_b)
+            _add_to_unit(L, spans[k, UNIT_C], on_c, none)
+            continue
         p, q = load3(L, 0, own + _P), load3(L, 0, own + _Q)
         if bend >= 0:
             on = load(L, 0, bend + _ON) == 1.0 * spans[k, WHICH]
@@ -242,8 +264,14 @@ def is_moved(lines: Any, i: int, reached: Any, carries: Any, j: int) -> bool:
 def _pull(W: Any, b: int, first: int, p: Any, f: Any) -> None:
     """A force at p from the base's origin, added to a body's wrench."""
     if b > 0:
-        store3(W, b, first, vec3.add(load3(W, b, first), vec3.cross(p, f)))
-        store3(W, b, first + 3, vec3.add(load3(W, b, first + 3), f))
+        add_wrench(W, b, first, vec3.cross(p, f), f)
+
+
+@generic
+def _turn(W: Any, b: int, n: Any, f: Any) -> None:
+    """A wrench, added to a body's by q."""
+    if b > 0:
+        add_wrench(W, b, 0, n, f)
 
 
 @generic
@@ -352,6 +380,16 @@ def push(lines: Any, i: int, spans: Any, reached: Any, L: Any, keep: Any, S: Any
     for k in range(lines[i, FIRST_SPAN], lines[i, END_SPAN]):
         a, b, own = spans[k, A], spans[k, B], spans[k, AT]
         k1, k2 = load(keep, a, j) - k0, load(keep, b, j) - k0
+        if spans[k, WHICH] < 0:
+            (dx, dx_by_u, rate), on_a, turned, couple = poses.change(
+                L, own + NUMBERS_OF_SPAN, spans[k, WHICH], tension, (k1, k2), S, j
+            )
+            none = vec3.sub(turned, turned)
+            _turn(W, a, *on_a)
+            _turn(W, b, turned, none)
+            _turn(W, spans[k, C], couple, none)
+            longer, by_u, quicker = longer + dx, by_u + dx_by_u, quicker + rate
+            continue
         if a != b and in_any(load(L, 0, own + _W) > 0.0):
             one_, other, dx, rate = _stretch(own, tension, fast, L, k1, k2, S, j)
             _pull(W, a, 0, load3(L, 0, own + _P), one_)

@@ -61,6 +61,9 @@ class Span(NamedTuple):
         Its number among those of which the answer says which bends.
     reads : tuple of int
         Other bodies that the answer depends on, but not with a slope.
+    pose : int
+        1 where it is no part of a path but all of a `RelativePose`, whose weights of rotation are fixed in the reference frame,
+        2 where they are in the other: the bodies are then those of its integers, and its numbers begin at the first station.
     """
 
     bodies: tuple[int, int, int]
@@ -69,6 +72,7 @@ class Span(NamedTuple):
     asks: int = -1
     which: int = 0
     reads: tuple[int, ...] = ()
+    pose: int = 0
 
 
 class Transmission(Sealed):

@@ -24,7 +24,7 @@ from ...mobilizer.base import MobilizedBody
 from ...value import Transform, checks
 from ..pools import numbers3, numbers9
 from ..subsystem import GeneralForceSubsystem
-from .base import Transmission, placed
+from .base import Span, Transmission, placed
 
 #: Where g_r and g_t are among the numbers, after the frames S and R.
 TRANSLATION, ROTATION = 24, 27
@@ -149,6 +149,13 @@ class RelativePose(Transmission):
 
     def reach(self) -> tuple[list[int], list[int]]:
         return self.integers[:3], []
+
+    def spans(self) -> list[Span] | None:
+        """All of it."""
+        if type(self).FUNCTIONS is not RelativePose.FUNCTIONS:
+            return None
+        body, reference, moves_both, in_own = self.integers
+        return [Span((body, reference, moves_both), (0, 12), pose=1 + in_own)]
 
 
 def moves_both(forces: GeneralForceSubsystem, one: int, other: int) -> int:
