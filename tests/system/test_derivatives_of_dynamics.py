@@ -447,14 +447,35 @@ def test_constraints_of_which_one_names_many_mobilizers(make, close, derivative)
 
 
 def test_constraints_of_bodies_beside_one_of_a_line_s_speed(make, close, derivative):
-    """By columns with a sweep of the kinematics, as N of a line is more than a function of its own q: with accelerations."""
+    """N of a line is more than a function of its q, but of these alone: nothing is differentiated by columns."""
     model = make.tree(3, [mb.mobilizer.FreeLine, mb.mobilizer.Pin, mb.mobilizer.Universal])
     line, pin, other = (next(b for b in model.bodies if type(b).__name__ == name) for name in ("FreeLine", "Pin", "Universal"))
     mb.constraint.ConstantSpeed(line, 3, 0.2)
     mb.constraint.PrescribedMotion(model.matter, mb.function.Sinusoid(0.4, 1.3, 0.2), pin, 0)
     mb.constraint.Rod(line, make.vector(), other, make.vector(), 0.7)
     model.made()
-    assert assert_forward(model.randomize(), close, derivative).time.any()
+    state = model.randomize()
+    assert sweep_for(model.system, state).parts.plan.by_columns < 0
+    assert assert_alone_and_in_lanes(state, make.rng, close, derivative).time.any()
+
+
+def test_coordinates_whose_n_is_in_the_record_move_alone(make, close, derivative):
+    """A gimbal's angles and speeds under constraints, what a motion makes of a line's and of a gimbal's: none by columns."""
+    model = make.tree(5, [mb.mobilizer.Gimbal, mb.mobilizer.LineOrientation, mb.mobilizer.Pin])
+    gimbal, line = (next(b for b in model.bodies if type(b).__name__ == name) for name in ("Gimbal", "LineOrientation"))
+    others = [b for b in model.bodies if type(b).__name__ == "Pin"]
+    mb.constraint.CoordinateCoupler(model.matter, mb.function.Linear([0.4, -0.3, 0.2]), [gimbal, others[0]], [1, 0])
+    mb.constraint.SpeedCoupler(model.matter, mb.function.Linear([0.7, 0.3, 0.1]), [gimbal, line], [2, 1])
+    end = mb.mobilizer.Gimbal(others[0], make.body())
+    mb.motion.Custom(end, compiled=mb.motion.CompiledFunctions(position=lambda t, p: (0.3 * t, 0.2 * sin(t), 0.5 * t * t)))
+    last = mb.mobilizer.LineOrientation(gimbal, make.body())
+    mb.motion.Custom(last, compiled=mb.motion.CompiledFunctions(velocity=lambda t, q, p: (sin(t), 0.3 * t)))
+    model.made()
+    state = model.randomize(Stage.MODEL)
+    state.time = 0.6
+    model.system.realize(state)
+    assert sweep_for(model.system, state).parts.plan.by_columns < 0
+    assert assert_alone_and_in_lanes(state, make.rng, close, derivative).time.any()
 
 
 def test_redundant_constraints_along_the_motion(make, close, derivative):

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ..algebra.arrays import Array
 from ..algebra.record import LANES, aligned_zeros, layout
 from ..force.slopes import KIND, ORIENTATION, row_of
+from ..mobilizer import q_rates
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
 from ..tree import matrix_sweep
@@ -149,6 +150,7 @@ class Parts:
                 any(force.implementation is not None and enabled[e] for e, force in forces.items())
                 or any(one.interpreter is not None for one in acting),
                 len(self.rows) > 0,
+                {b.index for b in system.get_matter_subsystem().body_list if b.interpreter is not None},
             ),
         )
         #: Whether the rigid sweep, with slopes, is all.
@@ -286,9 +288,10 @@ class Whole(Sweep):
         self.mattered: dict[tuple[int, int], set[int]] = {}
         #: States for differences, which nobody uses now.
         self.moved: list[State] = []
+        rates = tree.fields["rates"]
         addresses = (
             columns.contribute.address(with_tangents=True) if max(plan.by_columns, plan.by_rest, other.by_columns) >= 0 else 0,
-            columns.find_hinge.address(with_tangents=True) if self.bent.any() else 0,
+            columns.find_hinge.address(with_tangents=True) if self.bent.any() or (rates == q_rates.MATRIX).any() else 0,
             contacts.contribute_pair.address(with_tangents=True) if plan.searches else 0,
         )
         self._addresses = np.array(addresses, np.int64)

@@ -21,6 +21,7 @@ from ..algebra.scalar import bare, load, load_lane, load_tangent, one, store, st
 from ..compiling import generic, routine
 from ..constraint.protocol import POSITIONS, VELOCITIES
 from ..force.routines import FORCES
+from ..mobilizer import q_rates
 from ..motion.protocol import SET_U_DOT
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
@@ -180,7 +181,7 @@ def fill(model: Record, lane: int, nodes: Any, u_dot: Any, asked: int, dual: Rec
 
 
 @generic
-def _seed_coordinates(model: Record, lane: int, b: int, fast: int, N: Any, dual: Record, o: Any) -> None:
+def _seed_coordinates(model: Record, lane: int, b: int, fast: int, N: Any, hinge: int, dual: Record, o: Any) -> None:
     """Mobilizer b moves along its own speeds; or they change; or neither, where *fast* is 2."""
     first, n = model.first_u[b], model.num_u[b]
     for i in range(model.first_q[b], model.first_q[b] + model.num_q[b]):
@@ -192,6 +193,8 @@ def _seed_coordinates(model: Record, lane: int, b: int, fast: int, N: Any, dual:
         store_tangents(dual.u, first + k, 0, o)
         if fast == 1:
             store_tangent(dual.u, first + k, 0, k, 1.0)
+    if hinge != 0 and q_rates.is_kept(model, b):
+        call_routine(hinge, dual, b, 0)
 
 
 @generic
@@ -402,7 +405,7 @@ def _read(
 # fmt: off
 @generic
 def differentiate(
-    model: Record, lane: int, dual: Record, A: Any, asked: int, tables: Any, units: Any, row_of: Any, N: Any,
+    model: Record, lane: int, dual: Record, hinge: int, A: Any, asked: int, tables: Any, units: Any, row_of: Any, N: Any,
     bodies: Any, columns: Any, seeding: Any, C: Any, D: Any, T: Any, E: Any, K: Any,
 ) -> None:
     # fmt: on
@@ -412,6 +415,8 @@ def differentiate(
     ----------
     dual
         A record of Duals that is filled.
+    hinge
+        The address of `columns.find_hinge` for it, or 0.
     tables
         Nodes, calls and what is pushed, see `plan`; and of each body where the mobilities on the way to it are listed behind.
     units
@@ -426,6 +431,9 @@ def differentiate(
     nodes, calls, pushed, _ = tables
     o = zero(load(units[0], 0, 0))
     keep = one(o)
+    for node in range(nodes.shape[0] if hinge != 0 else 0):
+        if nodes[node, KIND] == MOBILIZER:
+            _seed_coordinates(model, lane, nodes[node, WHOSE], 2, N, hinge, dual, o)
     for node in range(nodes.shape[0]):
         b, end = nodes[node, WHOSE], nodes[node, END_CALL]
         moved = False
@@ -438,7 +446,7 @@ def differentiate(
             if begin < end:
                 moved = True
                 if nodes[node, KIND] == MOBILIZER:
-                    _seed_coordinates(model, lane, b, fast, N, dual, o)
+                    _seed_coordinates(model, lane, b, fast, N, hinge, dual, o)
                 else:
                     move(model, lane, b, bodies, asked, A, keep, units[fast], dual)
                 _clear(model, pushed, nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED], dual)
@@ -452,6 +460,6 @@ def differentiate(
                 if fast == 0 and T.shape[1] > 0:
                     _read_rest(model, lane, tables, node, bodies, columns, dual, T)
         if moved and nodes[node, KIND] == MOBILIZER:
-            _seed_coordinates(model, lane, b, 2, N, dual, o)
+            _seed_coordinates(model, lane, b, 2, N, hinge, dual, o)
         elif moved:
             fill_body(model, lane, b, A, asked, dual)

@@ -322,6 +322,8 @@ class Enabled(NamedTuple):
         Whether there are other forces, which are held: those of Python.
     constrained : bool
         Whether there are equations, of constraints in Python as well, which are not among the *constraints*.
+    in_python : set of int
+        Mobilizers in Python.
     """
 
     runs: Sequence[Sequence[Any]]
@@ -331,6 +333,7 @@ class Enabled(NamedTuple):
     pulls_on_all: bool
     holds: bool
     constrained: bool
+    in_python: set[int]
 
 
 def make_plan(tree: Any, what: Enabled) -> Plan:
@@ -348,8 +351,10 @@ class _Making:
         self._ways, ways = _ways_of(tree)
         self._pattern = Pattern(ways, tree.nu)
         self._routines = np.zeros(tree.counts["nr"], np.int64)
-        #: Mobilizers whose N is more than a function of their own coordinates in a record.
+        #: Mobilizers whose N is in the record, which a sweep of the kinematics, or `columns.find_hinge`, has to find.
         self._difficult = set(np.flatnonzero((fields["rates"] == q_rates.MATRIX) | (fields["turning"] == 2)).tolist())
+        #: Of these those that Python knows.
+        self._unknown = self._difficult.intersection(what.in_python)
         self._contacts: list[int] = []
         #: Whether some of their pairs are not in closed form.
         self._searches = False
@@ -382,7 +387,7 @@ class _Making:
                     self._take_run(r, run)
         if what.constraints:
             self._take_constraints()
-        if self._difficult.intersection(what.moved):  # then all by columns, which have those of every motion
+        if self._unknown.intersection(what.moved):  # then all by columns, which have those of every motion
             self._has_rest = self._swept = True
         else:
             for b, address in what.moved.items():
@@ -591,8 +596,9 @@ class _Making:
 
     def _is_along(self, force: Any) -> bool:
         """True if it is a function of a path's length, of its rate, and of a few z, and pulls in proportion."""
-        found = self._named(force) is not None and force.num_z <= MOST_Z and acts_along(force)
-        return found and bool(force.acts_along().is_linear)
+        named = self._named(force)
+        found = named is not None and not self._difficult.intersection(named[1]) and force.num_z <= MOST_Z
+        return found and acts_along(force) and bool(force.acts_along().is_linear)
 
     def _take_along(self, force: Any, bodies: Sequence[int], mobilizers: Sequence[int]) -> None:
         address = force.along_routine.address(with_tangents=True)
@@ -629,12 +635,12 @@ class _Making:
     def _named(self, force: Any) -> tuple[Sequence[int], Sequence[int]] | None:
         """The same, however many."""
         found = force.reach() if _is_of_package(force) else None
-        return None if found is None or self._difficult.intersection(found[1]) else (found[0], found[1])
+        return None if found is None or self._unknown.intersection(found[1]) else (found[0], found[1])
 
     def _is_local(self, constraint: Any) -> bool:
         bodies, mobilizers = constraint.reach()
         few = len(bodies) + len(mobilizers) <= _MOST_PARTS
-        return few and _is_of_package(constraint) and not self._difficult.intersection(mobilizers)
+        return few and _is_of_package(constraint) and not self._unknown.intersection(mobilizers)
 
 
 def _ways_of(tree: Any) -> tuple[Table, list[Table]]:

@@ -174,7 +174,7 @@ def _add_parts_of(
         )
     if tables[0].shape[0] > 0:
         local.differentiate(
-            model, lane, dual, A, asked, tables[:4], units, row_of, N, bodies, numbers, pushing, C, D, T, E, K
+            model, lane, dual, addresses[1], A, asked, tables[:4], units, row_of, N, bodies, numbers, pushing, C, D, T, E, K
         )
     if elements.shape[0] > 0:
         contacts.differentiate(

@@ -29,6 +29,13 @@ _ROUNDING = 4e-30
 
 
 @generic
+def is_kept(model: Any, b: int) -> bool:
+    """True if N is more than a function of q: the kind's own, or made of hinge columns, which are in the record."""
+    found: bool = model.rates[b] == MATRIX or model.turning[b] == 2
+    return found
+
+
+@generic
 def _axes(model: Any, b: int) -> Any:
     """Of a line, M's x and y axes."""
     columns, first = own_columns(model, b), model.first_u[b]
