@@ -552,6 +552,21 @@ def test_few_geodesics_are_evaluated(kinds, rng, monkeypatch):
     assert np.median(found) <= (3.0 if len(kinds) == 1 else 4.5)
 
 
+def test_smoothness_is_measured_where_the_cable_is(monkeypatch):
+    """Of a line a ten thousandth too long over a sphere of 0.3 it is a third of a thousandth, whatever solving left."""
+    scene, own = Scene(["sphere"]), mb.force.CableSpan._of_taut
+    state = scene.place([mb.Transform((0.0, 0.2, 0.0)), mb.Transform((1.0, 0.0, 0.1))])
+    assert scene.cable.is_in_contact_with_obstacle(state, 0) and scene.cable.calc_smoothness(state) < 1e-12
+
+    def longer(cable, state):
+        rows = own(cable, state).copy()
+        rows[0, _taut.L] += 1e-4
+        return rows
+
+    monkeypatch.setattr(mb.force.CableSpan, "_of_taut", longer)
+    assert 2e-4 < scene.cable.calc_smoothness(state) < 6e-4
+
+
 def test_the_same_state_gives_the_same_bits_whatever_came_before(rng):
     scene = Scene(["sphere", "ellipsoid"])
     first = scene.place_at_random(rng)

@@ -4,6 +4,7 @@ Against differences of fourth order at 1e-7 of the largest entry: their truncati
 whose mass matrices have conditions of 1e3.
 """
 
+import signal
 import time
 import warnings
 from importlib.resources import as_file, files
@@ -17,6 +18,7 @@ from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
 from mobod.algebra.scalar import sin
 from mobod.derivative.analytic import sweep_for, whole_for
+from mobod.derivative.equations import contradiction
 from mobod.derivative.local import REST
 from mobod.derivative.plan import acts_along, acts_between, is_in_flow
 from mobod.derivative.products import LONGEST
@@ -541,6 +543,41 @@ def test_redundant_constraints_that_contradict_each_other(make, close, derivativ
         return system.calc_forward_dynamics_derivatives(at(state, q=state.q + h * direction)).q
 
     close(turned, derivative(first_ones), 1e-5)  # differences with another step: of poses near singular ones truncation is seen
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer of signals on this platform")
+def test_an_interrupt_finds_the_multipliers_of_contradictory_equations_as_they_were(make):
+    """Wherever it comes: derivatives exchange them, and put them back, in the time that one call of the kernel takes."""
+    model = make.tree(12, [mb.mobilizer.Pin], chain=True)
+    for _ in range(5):
+        one, other = model.bodies[1], model.bodies[-1]
+        mb.constraint.Weld(one, mb.Transform(make.vector(size=0.3)), other, mb.Transform(make.vector(size=0.3)))
+    model.made()
+    state = model.randomize()
+    assert contradiction(state) is not None
+    calculate = model.system.calc_forward_dynamics_derivatives
+    wanted, kept, interrupted, is_calculating = calculate(state).q, state.record.multiplier.copy(), 0, False
+
+    def interrupt(number, frame):
+        if is_calculating:
+            raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for k in range(200):
+            try:
+                is_calculating = True
+                signal.setitimer(signal.ITIMER_REAL, 1e-6 * (k + 1))
+                calculate(state)
+                is_calculating = False
+            except KeyboardInterrupt:
+                interrupted += 1
+            is_calculating = False
+            assert np.array_equal(state.record.multiplier, kept)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert interrupted > 0 and np.array_equal(calculate(state).q, wanted)
 
 
 def test_equations_that_change_with_time_contradict_each_other(make, close, derivative):
