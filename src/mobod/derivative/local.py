@@ -17,7 +17,19 @@ from typing import Any
 from ..algebra import vec3
 from ..algebra.memory import load3, load_spatial, load_tangents3, store3
 from ..algebra.record import call_routine
-from ..algebra.scalar import bare, load, load_lane, load_tangent, one, store, store_lane, store_tangent, store_tangents, zero
+from ..algebra.scalar import (
+    bare,
+    load,
+    load_lane,
+    load_tangent,
+    load_tangents,
+    one,
+    store,
+    store_lane,
+    store_tangent,
+    store_tangents,
+    zero,
+)
 from ..compiling import generic, routine
 from ..constraint.protocol import POSITIONS, VELOCITIES
 from ..force.routines import FORCES
@@ -50,8 +62,15 @@ ROWS_OF_BLOCK = 6
 
 
 @routine
-def contribute_constraint(model: Record, c: int, unused: int) -> int:
-    """Minus G^T lambda of constraint c, added to forces, and its acceleration errors in `row_work`."""
+def contribute_constraint(model: Record, c: int, faster: int) -> int:
+    """Minus G^T lambda of constraint c, added to forces, and its acceleration errors in `row_work`.
+
+    Where only velocities of bodies have changed since, which move *faster*, the forces and the rows of G, which are those of
+    position equations, are what they were; errors are then made of the offsets, see `_faster_errors`.
+    """
+    if faster == 1:
+        constraints.write_rows(model, c, VELOCITIES)
+        return 0
     constraints.write_rows(model, c, POSITIONS)
     constraints.write_rows(model, c, VELOCITIES)
     constraint_operators.add_forces_of(model, c, model.multiplier, model.body_forces, model.mobility_forces, -1.0)
@@ -60,12 +79,20 @@ def contribute_constraint(model: Record, c: int, unused: int) -> int:
 
 
 @generic
-def _call(calls: Any, at: int, dual: Record) -> None:
+def _rows_keep(model: Record, c: int) -> bool:
+    """True if no row of constraint c depends on velocities, or on coordinates."""
+    others = model.num_v[c] + model.num_a[c] + model.num_mobilizers[c]
+    keep: bool = others == 0
+    return keep
+
+
+@generic
+def _call(calls: Any, at: int, fast: int, dual: Record) -> None:
     kind, first = calls[at, KIND], calls[at, WHICH]
     if kind == FORCE:
         call_routine(calls[at, ADDRESS], dual, first, calls[at, END], FORCES)
     elif kind == CONSTRAINT:
-        call_routine(calls[at, ADDRESS], dual, first, 0)
+        call_routine(calls[at, ADDRESS], dual, first, fast if _rows_keep(dual, first) else 0)
     else:
         call_routine(calls[at, ADDRESS], dual, first, SET_U_DOT)
 
@@ -135,7 +162,7 @@ def _differentiate_rest(
             store_tangent(dual.time, 0, 0, TIME, 1.0 - way)
         if way == 0:
             _clear(model, pushed, nodes[node, FIRST_PUSHED], nodes[node, END_PUSHED], dual)
-            _call(calls, at, dual)
+            _call(calls, at, 0, dual)
     for k in range(n):
         _put_rest(model, lane, tables, node, k, z + k, bodies, columns, dual, T)
     if timed:
@@ -263,12 +290,28 @@ def _push_of_coordinates(
 
 
 @generic
+def _faster_errors(model: Record, c: int, k: int, b: int, dual: Record) -> None:
+    """Changes of the errors of equation k as body b moves faster, in `row_work`: offsets, and its row times accelerations."""
+    r, n = model.first_row[c] + k, model.num_constrained_bodies[c]
+    total = load_tangents(dual.acceleration_offset, r, 0)
+    for i in range(n):
+        if model.constrained_bodies[model.first_constrained_body[c] + i] == b:
+            for j in range(6):
+                x = bare(load(dual.wrenches, model.first_wrench[c] + k * n + i, j))
+                total = total + x * load_tangents(dual.work_A, b, j)
+    store_tangents(dual.row_work, r, 0, total)
+
+
+# fmt: off
+@generic
 def _errors(
     model: Record, lane: int, c: int, kind: int, b: int, fast: int, row_of: Any, block: int, dual: Record, C: Any, E: Any
 ) -> None:
     """Errors of constraint c as mobilizer b moves; as body b does, into blocks from *block* on, twelve numbers a row."""
     for k in range(constraints.num_rows(model, c)):
         r = model.first_row[c] + k
+        if fast == 1 and kind == BODY and _rows_keep(model, c):
+            _faster_errors(model, c, k, b, dual)
         if kind == BODY:
             for t in range(6):
                 at = 12 * (k % ROWS_OF_BLOCK) + 6 * fast + t
@@ -453,7 +496,7 @@ def differentiate(
                 for at in range(begin, end):
                     if fast == 0:
                         _seed_rest(calls, at, dual, 1.0)
-                    _call(calls, at, dual)
+                    _call(calls, at, fast, dual)
                     if fast == 0:
                         _seed_rest(calls, at, dual, 0.0)
                 _read(model, lane, tables, node, fast, row_of, bodies, columns, seeding, dual, C, D, E, K)
