@@ -311,6 +311,25 @@ def test_an_end_inside_an_obstacle_is_told():
         scene.system.realize(scene.state)
 
 
+def test_a_cable_through_an_obstacle_is_told():
+    """Where two obstacles overlap, once: when first realized so, and where a run begins so."""
+    over = mb.Transform((0.4, 0.25, 0.0))
+    poses = [mb.Transform((0.3, 0.0, 0.0)), over, mb.Transform((1.6, 0.0, 0.0))]
+    said = r"the taut path of CableSpring '\w+' goes through obstacle 1, the WrapSphere of 'free_2', .* that overlap"
+    scene = Scene(["sphere", "sphere"], origin=(-1.0, 0.1, 0.0))
+    with pytest.warns(mb.ModelWarning, match=said):
+        state = scene.place(poses)
+    assert not scene.cable.is_in_contact_with_obstacle(state, 1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mb.simulate(scene.system, state, 0.01)
+        scene = Scene(["sphere", "sphere"], origin=(-1.0, 0.1, 0.0))
+        state = scene.place([mb.Transform((0.0, 5.0, 0.0)), *poses[1:]])
+    scene.place(poses)
+    with pytest.warns(mb.ModelWarning, match=said):
+        mb.simulate(scene.system, state, 0.01)
+
+
 @pytest.mark.parametrize("kinds", [["ellipsoid"], ["torus"], ["capsule"], ["sphere", "capsule", "ellipsoid"]], ids="-".join)
 def test_cables_are_geodesics_and_rates_those_of_differences(kinds, rng):
     scene, tried = Scene(kinds), 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..force.transmission.base import warn_of_points_inside
+from ..force.transmission.base import warn_of_ways_through
 from ..state.state import State
 from ..stepping import record as rk
 from ..value.callers import callers_level
@@ -63,7 +63,7 @@ class Hindrances:
             state = self._integrator.get_state()
             self._paths = jumps.wrapped_paths(self._integrator.system, state)
             if state.stage_number >= Stage.POSITION:
-                warn_of_points_inside([path for _, path in self._paths], state)
+                warn_of_ways_through([path for _, path in self._paths], state)
         return self._paths
 
     def look(self) -> None:

@@ -12,7 +12,7 @@ from ..algebra.arrays import Array, ArrayLike
 from ..compiling import with_refusals_apart
 from ..constraint import protocol as constraint_what
 from ..errors import ModelError, StageError
-from ..force.transmission.base import warn_of_points_inside
+from ..force.transmission.base import warn_of_ways_through
 from ..mobilizer.custom_python import write_position, write_velocity
 from ..state import validity
 from ..state.stage_hooks import refuse_change
@@ -142,7 +142,7 @@ class Realizing(Explaining):
             state.valid = valid | wanted
             if at_first and level >= _AT_POSITION:
                 state.stage_number = level
-                warn_of_points_inside(filter(None, (force.acts_along() for force in self.all_forces())), state)
+                warn_of_ways_through(filter(None, (force.acts_along() for force in self.all_forces())), state)
         state.stage_number = level
 
     def _realize_at(self, state: State, level: int, wanted: int, q: ArrayLike, u: ArrayLike) -> bool:

@@ -40,7 +40,7 @@ from ..subsystem import GeneralForceSubsystem
 
 #: What a kind provides: length, speed, apply.
 Functions = tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]
-#: So many points inside surfaces are told in a warning.
+#: So many surfaces that paths go through are told in a warning.
 MOST_TOLD = 3
 
 
@@ -87,7 +87,7 @@ class Transmission(Sealed):
     """
 
     INNER = frozenset(
-        "BEND FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_points_inside forces integers is_between is_linear "
+        "BEND FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_ways_through forces integers is_between is_linear "
         "listed may_jump numbers reach serve spans used_functions user why_not_finite".split()
     )
 
@@ -208,8 +208,8 @@ class Transmission(Sealed):
         """Why its length is not finite in a state, where it knows."""
         return None
 
-    def find_points_inside(self, state: State) -> list[str]:
-        """Sentences about points of it that are inside what it should go over, which each are found once."""
+    def find_ways_through(self, state: State) -> list[str]:
+        """Sentences about what it goes through and should go over, which each are found once."""
         return []
 
     def _ready(self, state: State, asked: str, stage: Stage) -> None:
@@ -282,9 +282,9 @@ def coupling(forces: GeneralForceSubsystem, state: State, place: int) -> Array:
     return np.zeros(len(found)) if abs(found[place]) < 1e-9 else found / found[place]
 
 
-def warn_of_points_inside(paths: Iterable[Transmission], state: State) -> None:
-    """Warn, once for each, of points of paths that are inside what they should go over."""
-    found = [text for path in paths for text in path.find_points_inside(state)]
+def warn_of_ways_through(paths: Iterable[Transmission], state: State) -> None:
+    """Warn, once for each, of what paths go through and should go over."""
+    found = [text for path in paths for text in path.find_ways_through(state)]
     if found:
         more = f"; and {len(found) - MOST_TOLD} more" if len(found) > MOST_TOLD else ""
         warnings.warn("; ".join(found[:MOST_TOLD]) + more, ModelWarning, stacklevel=callers_level())

@@ -41,7 +41,7 @@ from ._geodesic import form_of, gradient
 from ._geodesics import first_of_taut
 from ._over_once import range_of, walk
 from ._rounds import MOST_BESIDE, PATH, number_of_rows, place, placed_at
-from ._segments import CAPSULE, FAR, NOWHERE, TORUS, straight
+from ._segments import CAPSULE, ELLIPSOID, FAR, NOWHERE, TORUS, straight
 from ._stops import (
     ALONG,
     AS_OPENSIM,
@@ -70,7 +70,6 @@ from ._stops import (
     get3,
     is_pulled,
     jet_of,
-    place_points,
     placed,
     put3,
     row,
@@ -83,6 +82,8 @@ from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap
 MOST_PULLS = 1024
 #: How deep inside a surface a point counts as inside, in parts of the size.
 _INSIDE = 1e-10
+#: From which depth on a line goes through a surface, in such parts; at so many points it is looked for along it.
+_THROUGH, _ALONG_LINES = 1e-6, 129
 #: A bend whose middle moves by less than this part of its distance from the surface's center goes the same way.
 _SAME_WAY = 1e-3
 
@@ -644,46 +645,69 @@ class Path(AlongCourse):
             "leave the obstacle out"
         )
 
-    def find_points_inside(self, state: State) -> list[str]:
-        """Points of a taut path beside a surface that are inside it, which then counts for nothing, as sentences; each once."""
+    def find_ways_through(self, state: State) -> list[str]:
+        """Surfaces that a taut path goes through: a point beside them is inside, or there was no way over them; each once."""
         if not (self._is_taut and self.ranges) or self.user is None:
-            return []
-        inside = self._points_inside(state)
-        if not inside:
             return []
         with np.errstate(divide="ignore", invalid="ignore"):
             super()._evaluate(state, "calc_length", Stage.POSITION, 0)
-        touched, found = self._of_taut(state)[:, TOUCHED] > 0.5, []
-        for w, k, span in inside:
+        touched, inside = self._of_taut(state)[:, TOUCHED] > 0.5, dict[tuple[int, int], str]()
+        for w, k, span in self._points_inside(state):
             between = range(span[0], w + 1) if k < self.ranges[w][0] + 1 else range(w, span[1])
-            if (w, k) in self._told or any(touched[v] for v in between):  # with another surface between it does not matter
-                continue
-            self._told.add((w, k))
-            found.append(
-                f"point {k} of {self._title()} is inside {self._title_of(w)}, which so counts for nothing: "
-                "move the point out, or leave the obstacle out"
-            )
+            if not any(touched[v] for v in between):  # with another surface between it does not matter
+                inside[self._which[w], k] = (
+                    f"point {k} of {self._title()} is inside {self._title_of(w)}, which so counts for nothing: "
+                    "move the point out, or leave the obstacle out"
+                )
+        through = {
+            (self._which[w], -1): f"{self._title()} goes through {self._title_of(w)}, over which no way was found: keep it off "
+            "by a via point or a hint, move obstacles that overlap apart, or leave the obstacle out"
+            for w in self._gone_through(state)
+            if all(self._which[w] != which for which, _ in inside)
+        }
+        found = [text for key, text in (inside | through).items() if key not in self._told]
+        self._told.update(inside, through)
         return found
 
     def _points_inside(self, state: State) -> list[tuple[int, int, tuple[int, int]]]:
         """Surfaces and points beside them that are inside, and the range of the surfaces between the same points."""
-        own, numbers = self._own(state), state.record.function_value[:, 0]
-        place_points(own, int(own.force_integers[0]))
+        numbers = state.record.function_value[:, 0]
         there = [k for k in range(len(self._bodies) - len(self.surfaces)) if numbers[row(k) + THERE] > 0.5]
         found = []
         for w, (first, _) in enumerate(self.ranges):
             if w > 0 and self._which[w] == self._which[w - 1]:
                 continue
-            R, p = self._pose_of_surface(state, w)
-            surface = self._of_wraps[w]
-            sizes = [*surface.sizes(), 0.0, 0.0][:3]
             begin, end = max((k for k in there if k <= first), default=-1), min((k for k in there if k > first), default=-1)
             same = [v for v, (other, _) in enumerate(self.ranges) if begin <= other < end]
             for k in (begin, end):
-                at = tuple((numbers[row(k) + PLACE : row(k) + PLACE + 3] - p) @ R)
-                if k >= 0 and gradient(surface.KIND, form_of(surface.KIND, sizes), at)[0] < -_INSIDE * sizes[0] ** 2:
+                if k >= 0 and self._outside(state, w, numbers[row(k) + PLACE : row(k) + PLACE + 3]) < -_INSIDE:
                     found.append((w, k, (same[0], same[-1] + 1)))
         return found
+
+    def _gone_through(self, state: State) -> list[int]:
+        """Surfaces that a straight piece of the path goes through, next to them in its order."""
+        record, f, found = state.record, int(self._own(state).force_integers[0]), list[int]()
+        if not math.isfinite(record.function_value[LENGTH, 0]):
+            return found
+        n, order, point = len(self._bodies) - len(self.surfaces), _order(record, f), 0
+        for k, (stop, behind) in enumerate(pairwise(order)):
+            point = stop if stop < n else point
+            if stop >= n and (stop - n) % 2 == 0:  # over a surface
+                continue
+            end = next(one for one in order[k + 1 :] if one < n)
+            first, last = 0 if stop < n else (stop - n) // 2, len(self.ranges) - 1 if behind < n else (behind - n) // 2
+            p, q = _place_of(record, f, stop), _place_of(record, f, behind)
+            line = p + np.linspace(0.0, 1.0, _ALONG_LINES)[:, None] * (q - p)
+            between = [w for w in range(first, last + 1) if point <= self.ranges[w][0] < end]
+            found += [w for w in between if self._outside(state, w, line) < -_THROUGH]
+        return found
+
+    def _outside(self, state: State, w: int, points: Array) -> float:
+        """Of points in Ground, (..., 3), the least value of a surface's function, in parts of its size: below zero inside."""
+        (R, p), surface = self._pose_of_surface(state, w), self._of_wraps[w]
+        sizes = [*surface.sizes(), 0.0, 0.0][:3]
+        value, _ = gradient(surface.KIND, form_of(surface.KIND, sizes), tuple(((points - p) @ R).T))
+        return float(np.min(value) / (1.0 if surface.KIND == ELLIPSOID else sizes[0] ** 2))
 
     def _of_taut(self, state: State) -> Array:
         """The numbers of each surface as `_taut` has left them, of the last evaluation."""
@@ -752,8 +776,8 @@ class Path(AlongCourse):
         if points[0] != points[1]:
             number = min(set(points[0]) ^ set(points[1]))
             return f", as its conditional point {number} {'comes in' if number in points[1] else 'goes'}; MovingPoint is smooth"
-        if self._is_taut and (inside := self.find_points_inside(after) or self.find_points_inside(before)):
-            return f", as {inside[0]}"
+        if self._is_taut and (through := self.find_ways_through(after) or self.find_ways_through(before)):
+            return f", as {through[0]}"
         stops = [self._stands_still(state) for state in (before, after)]
         if (stops[0] != stops[1]).any():
             number = self._moving[int(np.argmax(stops[0] != stops[1])) // 3]
