@@ -1000,3 +1000,31 @@ def test_what_a_file_holds_for_its_user_is_data(tmp_path):
     assert_allclose(model.data["custom"]["n"], [1, 2])
     assert model.data["custom"]["t"] == "hello" and model.data["custom"]["of"] == [("b", 3.0)]
     assert_allclose(model.data["user"]["bodies"]["b"], [4, 5])
+
+
+#: What moves nothing, nor anything otherwise than in MuJoCo: strict takes it.
+NOTHING_LOST = {
+    "energy": '<option><flag energy="enable" fwdinv="enable" invdiscrete="enable" diagexact="enable"/></option>'
+    + world(body("<joint/>")),
+    "pairs of contacts": '<option><flag multiccd="disable"/></option>' + world(body("<joint/>")),
+    "a limit that is not asked for": world(body('<joint type="ball" range="0 40"/>')),
+    "a tie of what cannot move": world('<site name="a"/><site name="b" pos="1 0 0"/>', body("<joint/>"))
+    + '<equality><connect site1="a" site2="b"/></equality>',
+    "the whole range of an activation": world(body('<joint name="j"/>'))
+    + '<actuator><general joint="j" gaintype="muscle" dyntype="muscle" lengthrange="0 2" actlimited="true" '
+    'gainprm=".75 1.05 1 200 .5 1.6 1.5 1.3 1.2" dynprm=".02 .04" actrange="0 1"/></actuator>',
+}
+
+
+@pytest.mark.parametrize("name", NOTHING_LOST)
+def test_nothing_is_told_that_is_not_lost(tmp_path, name):
+    model = mb.load_mjcf(file(tmp_path, NOTHING_LOST[name]), strict=True, joint_limits=False, collision=False)
+    assert not model.report.departures
+
+
+def test_a_range_of_a_muscles_activation_is_told(tmp_path):
+    inside = NOTHING_LOST["the whole range of an activation"].replace('actrange="0 1"', 'actrange=".1 .3" name="m"')
+    path = file(tmp_path, inside)
+    with pytest.warns(mb.ModelWarning, match="muscles whose activation has a range: 1"):
+        report = mb.load_mjcf(path, collision=False).report
+    assert "actuator 'm': the range of its activation, 0.1 to 0.3, is left out" in report

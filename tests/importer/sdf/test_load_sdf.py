@@ -733,3 +733,80 @@ def test_what_is_included_and_no_sdf_is_left_out(load, write):
     assert list(one.bodies) == ["a"]
     with pytest.raises(mb.ModelError, match="no SDF"):
         load(text, strict=True)
+
+
+@pytest.mark.parametrize("inside", [
+    "<kinematic>true</kinematic>",
+    "<velocity_decay><linear>0.1</linear></velocity_decay>",
+    "<inertial><fluid_added_mass><xx>2</xx></fluid_added_mass></inertial>",
+])  # fmt: skip
+def test_what_would_change_the_motion_of_a_static_link_is_not_lost(load, inside):
+    parts = f"<link name='a'>{inside}</link>"
+    assert load(model("<static>true</static>", parts), strict=True).report == []
+    inner = f"<model name='in'>{parts}</model>"
+    assert load(model("<static>true</static>", link("b"), inner), strict=True).report == []
+
+
+def test_the_density_of_a_shape_that_is_used_is_not_told_as_ignored(load):
+    shape = "<collision name='c'><density>300</density><geometry><box><size>1 2 3</size></box></geometry></collision>"
+    one = load(model(f"<link name='a'><inertial auto='true'/>{shape}</link>", version="1.11"), collision=False)
+    assert_allclose(one.bodies["a"].get_default_mass_properties().mass, 1800.0)
+    assert not any("ignored" in line for line in one.report)
+
+
+@pytest.mark.parametrize("where", ["include", "model"])
+def test_a_merged_model_is_placed_by_its_placement_frame(tmp_path, where):
+    """As one that is not merged: the frame is where the pose says."""
+    own = 'placement_frame="tip"' if where == "model" else ""
+    tip = f'<frame name="tip" attached_to="hand">{at("0 0 0.5 0.3 0 0")}</frame>'
+    (tmp_path / "arm.sdf").write_text(
+        model(link("palm"), link("hand", "0 1 0 0 0.4 0"), joint("k", "fixed", "palm", "hand"), tip, attributes=own)
+    )
+    frame = "<placement_frame>tip</placement_frame>" if where == "include" else ""
+    poses = []
+    for merge, prefix in (("true", ""), ("false", "it::")):
+        inside = f'<include merge="{merge}"><name>it</name><uri>arm.sdf</uri>{at("5 0 0 0 0 1", relative_to="base")}{frame}</include>'
+        path = tmp_path / "robot.sdf"
+        path.write_text(model(link("base", "1 2 3 0.1 0.2 0.3"), inside))
+        one = mb.load_sdf(path)
+        poses.append(pose_of(one, f"{prefix}palm"))
+        body, X = one.frames[f"{prefix}tip"]
+        state = one.default_state()
+        one.system.realize(state, mb.Stage.POSITION)
+        X_GB = np.asarray(one.bodies["base"].get_body_transform(state))
+        placed = np.linalg.inv(X_GB) @ np.asarray(body.get_body_transform(state) @ X)
+        assert_allclose(placed[:3, :3], about((0, 0, 1), 1.0), atol=1e-14)
+        assert_allclose(placed[:3, 3], [5, 0, 0], atol=1e-14)
+    assert_allclose(poses[0], poses[1], atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("text", "lost"),
+    [
+        (
+            model(
+                link("a"),
+                link("b"),
+                joint("j", "ball", "a", "b").replace(
+                    "</joint>", "<axis><dynamics><damping>3</damping></dynamics></axis></joint>"
+                ),
+            ),
+            "joints of several coordinates whose resistance is left out: 1",
+        ),
+        (
+            model(link("a"), link("b"), '<drake:joint name="p" type="planar"><drake:parent>a</drake:parent></drake:joint>'),
+            "joints and forces of simulators: 1",
+        ),
+        (
+            model(
+                link("a"), link("b"), joint("j", "revolute", "a", "b", '<axis><xyz>0 0 1</xyz><drake:mimic joint="k"/></axis>')
+            ),
+            "joints that mimic in vain: 1",
+        ),
+    ],
+)
+def test_what_acts_at_joints_and_is_left_out_is_warned_of(load, text, lost):
+    with pytest.warns(mb.ModelWarning, match=lost):
+        load(text)
+    with pytest.raises(mb.ModelError, match="strict"):
+        load(text, strict=True)

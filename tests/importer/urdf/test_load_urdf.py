@@ -437,3 +437,48 @@ def test_a_ball_joint_moves_as_in_mujoco(tmp_path, rng, kind):
         mujoco.mj_forward(theirs, data)
         assert_allclose([*(R @ data.qacc[:3]), data.qacc[3]], state.u_dot, rtol=1e-10, atol=1e-10)
         assert_allclose(data.body("hand").xpos, model.bodies["hand"].get_body_origin_location(state), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("parts", "lost"),
+    [
+        ([joint("j", "planar", "a", "b", '<dynamics damping="2"/>')], "joints of several coordinates whose resistance"),
+        ([joint("j", "floating", "a", "b", '<dynamics damping="2" friction="1"/>')], "joints of several coordinates"),
+        ([joint("j", "continuous", "a", "b", '<mimic joint="zz"/>')], "joints that mimic in vain: 1"),
+        ([joint("j", "continuous", "a", "b"), "<loop_joint/>"], "joints and forces of simulators: 1"),
+        ([joint("j", "continuous", "a", "b"), "<drake:linear_bushing_rpy/>"], "joints and forces of simulators: 1"),
+        (
+            [
+                joint("j", "continuous", "a", "b"),
+                "<gazebo><turnGravityOff>true</turnGravityOff><kinematic>0</kinematic><joint><parent/></joint></gazebo>",
+                '<gazebo reference="b"><gravity>0</gravity><springStiffness>3</springStiffness><static/></gazebo>',
+            ],
+            "settings of Gazebo's: 4",
+        ),
+    ],
+)
+def test_what_is_left_out_and_changes_the_motion_is_warned_of(write, parts, lost):
+    path = write(robot(link("a"), link("b"), *parts))
+    with pytest.warns(mb.ModelWarning, match=lost):
+        mb.load_urdf(path)
+    with pytest.raises(mb.ModelError, match="strict, and not all"):
+        mb.load_urdf(path, strict=True)
+
+
+def test_resistance_of_joints_of_several_coordinates_may_be_unwanted(write):
+    path = write(robot(link("a"), link("b"), joint("j", "planar", "a", "b", '<dynamics damping="2" friction="1"/>')))
+    mb.load_urdf(path, strict=True, joint_damping=False, joint_friction=False)
+
+
+def test_what_the_reader_leaves_out_is_refused_where_strict(write):
+    path = write(robot(link("a"), link("b"), joint("j", "continuous", "a", "b", '<axis xyz="1 0 0"/><axis xyz="0 1 0"/>')))
+    assert len(mb.load_urdf(path).report.departures) == 1
+    with pytest.raises(mb.ModelError, match="joint 'j' has 2 <axis> elements; the first is used"):
+        mb.load_urdf(path, strict=True)
+
+
+@pytest.mark.parametrize("kind", ["floating", "spherical", "planar"])
+def test_a_joint_that_mimics_one_of_several_coordinates_is_free(write, kind):
+    chain = joint("j", kind, "a", "b"), joint("k", "continuous", "b", "c", '<mimic joint="j" offset="0.3"/>')
+    model = mb.load_urdf(write(robot(*map(link, "abc"), *chain)))
+    assert not model.constraints and any("only joints of one coordinate can be coupled" in line for line in model.report)

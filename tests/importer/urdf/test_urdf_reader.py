@@ -80,7 +80,7 @@ def test_a_link_is_read_whole(write):
     assert [visual.rgba for visual in arm.visuals] == [(1, 0, 0, 1), (0, 1, 0, 0.5), None, None]
     assert arm.visuals[0].origin == Origin((0, 0, 1))
     assert document.links["base"].inertial is None
-    assert document.notes == ()
+    assert document.notes == []
 
 
 def test_a_joint_is_read_whole(write):
@@ -96,7 +96,7 @@ def test_a_joint_is_read_whole(write):
     assert elbow.limit == Limit(-1, 2, 10, 5)
     assert elbow.dynamics == Dynamics(0.5, 0.25)
     assert elbow.mimic == Mimic("other", -2, 1)
-    assert document.notes == ("line 5: joint 'elbow': its axis has length 5; only its direction is used",)
+    assert document.notes == ["line 5: joint 'elbow': its axis has length 5; only its direction is used"]
 
 
 def test_what_is_not_given_has_urdfs_defaults(write):
@@ -176,10 +176,15 @@ def test_what_is_left_out_is_noted(write, content, note):
     assert any(note in line for line in document.notes), document.notes
 
 
+def test_a_xacro_expression_of_several_words_is_named(write):
+    with pytest.raises(ModelError, match=r"xyz='\$\(arg x\) 0 0' is a xacro expression; run xacro first"):
+        read_urdf(write(two_links(joint='<origin xyz="$(arg x) 0 0"/>')))
+
+
 def test_a_zero_mass_counts_as_none(write):
     document = read_urdf(write(two_links(link=inertial("0.0", 'ixx="0" iyy="0" izz="0" ixy="0" ixz="0" iyz="0"'))))
     assert document.links["arm"].inertial is None
-    assert document.notes == ()
+    assert document.notes == []
 
 
 def test_calls_of_macros_that_xacro_has_left_are_left_out(write):

@@ -15,8 +15,9 @@ from ...system.matter import SimbodyMatterSubsystem
 from ..model import Model
 from ..parts import plural
 from .bodies import Coordinate
-from .description import Mechanism
+from .description import NUM_Q, Mechanism
 from .options import Options
+from .reading import RESISTANCE_LEFT_OUT
 
 #: How far a stop gives way to the greatest effort: angle, length.
 YIELD_ANGLE, YIELD_LENGTH = 0.02, 0.002
@@ -49,6 +50,15 @@ def add_forces(model: Model, mechanism: Mechanism, coordinates: Sequence[Coordin
     if options.joint_limits:
         _add_stops(model, mechanism, limited, options)
     report = mechanism.report
+    for joint in mechanism.joints.values():
+        what = " and ".join(
+            what
+            for what, asked in (("damping", options.joint_damping), ("friction", options.joint_friction is not False))
+            if asked and any(getattr(axis, what) > 0.0 for axis in joint.axes)
+        )
+        if what and NUM_Q.get(joint.kind):
+            line = f"{joint.place}: {what} of joint {joint.name!r} is not simulated: it has several coordinates"
+            report.lose(line, RESISTANCE_LEFT_OUT)
     for what, added, ending in (
         ("springs", model.springs, ""),
         ("damping", model.dampers, ""),

@@ -9,7 +9,7 @@ from ...function import Linear
 from ..model import Model
 from ..parts import plural
 from .bodies import Coordinate
-from .description import Axis, Joint, Mechanism, Mimic
+from .description import NUM_Q, Axis, Joint, Mechanism, Mimic
 from .options import Options
 
 Axes = Mapping[tuple[str, int], Coordinate]
@@ -62,7 +62,7 @@ def _free_name(model: Model, own: Coordinate) -> str:
 def _is_held(mechanism: Mechanism, mimic: Mimic) -> bool:
     """True if the other joint is there and cannot move, or was welded."""
     other = mechanism.joints.get(mimic.joint)
-    return other is not None and (other.kind == "fixed" or mimic.axis < len(other.axes)) and other.kind != "planar"
+    return other is not None and (other.kind == "fixed" or (other.kind not in NUM_Q and mimic.axis < len(other.axes)))
 
 
 def _why_in_vain(mechanism: Mechanism, joint: Joint, mimic: Mimic, own: Coordinate | None, leader: Coordinate | None) -> str:

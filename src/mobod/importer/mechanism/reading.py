@@ -27,6 +27,12 @@ class Place(NamedTuple):
         return f"{self.file}:{self.line}"
 
 
+#: Elements of simulators that join or pull links, which no format has.
+JOINTS_AND_FORCES = {"force_element", "loop_joint", "drake:joint", "drake:linear_bushing_rpy", "drake:ball_constraint"}
+#: What `Report.lose` counts where resistance acts on several coordinates at once.
+RESISTANCE_LEFT_OUT = "joints of several coordinates whose resistance is left out"
+
+
 class Reading:
     """Reads one file, and what it includes; collects notes on the way."""
 

@@ -229,6 +229,10 @@ class Actuators:
         own = self.source.m.actuator_ctrlrange[m.actuator_ctrladr[a]]
         force_range, applied_range = self.ranges(a, name)
         if m.actuator_gaintype[a] == mj.mjtGain.mjGAIN_MUSCLE:
+            low, high = _bounds(m.actuator_actrange[a], m.actuator_actlimited[a])
+            if low > 0.0 or high < 1.0:  # within which its activation is by itself
+                line = f"actuator {name!r}: the range of its activation, {low:g} to {high:g}, is left out"
+                self.source.lose(line, "muscles whose activation has a range")
             return self.make_muscle(a, name, _bounds(own, clamped), force_range, applied_range, off)
         return force.Actuator(
             self.model.forces,

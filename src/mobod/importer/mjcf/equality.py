@@ -38,7 +38,11 @@ def add_constraints(source: Source, tree: Tree, sites: list[Placed], model: Mode
         disabled = not m.eq_active0[e] or source.disabled("EQUALITY")
         found = maker.make(e, name, disabled)
         if isinstance(found, str):
-            source.lose(f"equality {name!r} is left out: {found}", "equality constraints, which do not hold")
+            line = f"equality {name!r} is left out: {found}"
+            if found is _RIGID:  # which moves nothing in MuJoCo either
+                source.note(line)
+            else:
+                source.lose(line, "equality constraints, which do not hold")
             continue
         model.constraints[name] = found
         made.append(name)

@@ -48,7 +48,11 @@ def add_stops(source: Source, tree: Tree, model: Model, wanted: bool, stiffness:
     for j in limited:
         joint = tree.joints[j]
         if joint.kind in (FREE, BALL):
-            source.lose(f"joint {joint.name!r}: the limit of a ball joint's angle is not simulated", "limits of ball joints")
+            line = f"joint {joint.name!r}: the limit of a ball joint's angle is not simulated"
+            if wanted:
+                source.lose(line, "limits of ball joints")
+            else:
+                source.note(f"{line}, as was asked")
             continue
         names.append(joint.name)
         low, high = (float(bound) for bound in m.jnt_range[j])

@@ -11,7 +11,20 @@ from .source import Source, plural
 #: Options that are followed, or of which something else is said; all others are the solver's.
 _NOT_OF_THE_SOLVER = {"gravity", "wind", "magnetic", "density", "viscosity", "disableflags", "enableflags", "disableactuator"}
 #: Features whose switching off needs no word, since nothing here depends on it.
-_SILENT = {"WARMSTART", "FILTERPARENT", "REFSAFE", "SENSOR", "MIDPHASE", "NATIVECCD", "ISLAND", "EULERDAMP", "AUTORESET"}
+_SILENT = {
+    "WARMSTART",
+    "FILTERPARENT",
+    "REFSAFE",
+    "SENSOR",
+    "MIDPHASE",
+    "NATIVECCD",
+    "MULTICCD",
+    "ISLAND",
+    "EULERDAMP",
+    "AUTORESET",
+}
+#: Features whose switching on changes what MuJoCo computes beside the motion, or how its solver goes about it.
+_BESIDE = {"ENERGY", "FWDINV", "INVDISCRETE", "DIAGEXACT"}
 #: Those that are followed.
 _FOLLOWED = {
     "GRAVITY",
@@ -48,7 +61,11 @@ def report(source: Source) -> None:
             say(f"flag {flag.lower()} is disabled in the file: {what}")
     for name, member in mujoco.mjtEnableBit.__members__.items():
         if m.opt.enableflags & int(member) and name.startswith("mjENBL_"):
-            source.depart(f"flag {name.removeprefix('mjENBL_').lower()} is enabled in the file: not simulated")
+            flag = name.removeprefix("mjENBL_")
+            beside = flag in _BESIDE
+            say = source.note if beside else source.depart
+            what = "MuJoCo's own, of no matter for the motion" if beside else "not simulated"
+            say(f"flag {flag.lower()} is enabled in the file: {what}")
     for what, count in _ELEMENTS.items():
         number = int(getattr(m, count, 0))
         if number and what not in ("height field",):

@@ -19,7 +19,7 @@ from ... import force
 from ...force import transmission
 from ..model import Model
 from .bodies import BALL, FREE, Joint, Tree
-from .source import Source, rotation_of
+from .source import Source, plural, rotation_of
 
 _AXES = np.eye(3)
 
@@ -122,5 +122,6 @@ def add_gravity_compensation(source: Source, tree: Tree, model: Model) -> None:
     count = int(np.count_nonzero(m.jnt_actgravcomp))
     if count:
         source.depart(
-            f"actuatorgravcomp of {count} joints: gravity compensation acts beside the actuators, outside of their limits"
+            f"actuatorgravcomp of {plural(count, 'joint')}: gravity compensation acts beside the actuators, outside of "
+            "their limits"
         )

@@ -71,6 +71,8 @@ class Description:
 
     def _describe_link(self, b: Body) -> described.Link:
         link, name = link_of(b), self.names[b]
+        for line, whose in () if is_static(b) else link.losses:
+            self.document.report.lose(line, whose)
         inertial = link.inertial
         X_BC = self._in_body(b, inertial.pose, inertial.place)
         R = X_BC.R.matrix

@@ -60,6 +60,8 @@ class Link:
     collisions: list[ShapeElement]
     gravity: bool
     place: Place
+    losses: list[tuple[str, str]] = field(default_factory=list)
+    """Parts left out that change its motion, where it has one: the report's sentence, and whose it is."""
 
 
 @dataclass(frozen=True, slots=True)

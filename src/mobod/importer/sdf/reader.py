@@ -19,13 +19,14 @@ import numpy as np
 from ...errors import ModelError
 from ...value import Transform
 from ...value.rotation import matrix_of_quaternion
-from ..mechanism.reading import LARGEST, NUMBER, Reading, shorten
+from ..mechanism.reading import JOINTS_AND_FORCES, LARGEST, NUMBER, RESISTANCE_LEFT_OUT, Reading, shorten
 from ..mechanism.shapes import Box, Capsule, Cone, Cylinder, Ellipsoid, Geometry, Mesh, Plane, Sphere, Vector3
 from ..mesh_files import MeshFinder
 from ..parts import rotation_matrix
 from ..xml_element import Element, read_xml
 from .auto_inertia import calc_inertia
 from .document import Axis, Frame, Inertial, Joint, JointType, Link, Mimic, Pose, Scope, SdfDocument, ShapeElement
+from .frames import Frames
 
 #: The axes of each type of joint.
 AXES = {"revolute": 1, "continuous": 1, "prismatic": 1, "screw": 1, "universal": 2, "revolute2": 2, "ball": 0, "fixed": 0}
@@ -191,14 +192,12 @@ class _Reader(Reading):
 
     def merge(self, scope: Scope, parent: Scope, element: Element) -> None:
         """Put the parts of an included model beside those of the model that includes it, under a frame in its place."""
-        if scope.placement_frame:
-            self.fail(element, "a model that is merged has no placement frame here; give it a pose")
         if scope.static or scope.self_collide:
             self.depart(element, f"the parts of {scope.name!r} are merged: its <static> and <self_collide> are ignored")
         # on its canonical link, where it has one
         on = scope.canonical or next(iter([*scope.links, *scope.models]), "")
-        X, relative_to = scope.pose
-        own = Frame(f"_merged__{scope.name}__model__", Pose(X, relative_to or "__model__"), on, scope.place)
+        X = Frames().X_WS(replace(scope, parent=None))  # where its placement frame puts it
+        own = Frame(f"_merged__{scope.name}__model__", Pose(X, scope.pose.relative_to or "__model__"), on, scope.place)
         self.add(parent.frames, own, parent)
 
         def at(pose: Pose, default: bool = False) -> Pose:
@@ -276,9 +275,11 @@ class _Reader(Reading):
             "gravity",
             "allow_auto_disable",
         }
-        self.drop_others(element, known)
+        self.drop_others(element, known | JOINTS_AND_FORCES)
         for child in element.children:
-            if child.tag == "link":
+            if child.tag in JOINTS_AND_FORCES:
+                self.lose(child, f"<{child.tag}> in <{element.tag}>", "joints and forces of simulators")
+            elif child.tag == "link":
                 self.add(scope.links, self.read_link(child), scope)
             elif child.tag == "joint":
                 joint = self.read_joint(child)
@@ -326,11 +327,17 @@ class _Reader(Reading):
         for tag in ("self_collide", "enable_wind", "must_be_base_link"):
             if self.boolean(element, tag):
                 self.drop(next(element.find_all(tag)), f"<{tag}> in <link>")
+        losses = []
         if self.boolean(element, "kinematic"):
-            self.lose(next(element.find_all("kinematic")), "<kinematic> in <link>", "links that are kinematic")
-        for decay in element.find_all("velocity_decay"):
-            if any(child.text.strip() not in ("", "0", "0.0", "0.00") for child in decay.children):
-                self.lose(decay, "<velocity_decay> in <link>", "links whose velocities decay")
+            losses.append((next(element.find_all("kinematic")), "<kinematic> in <link>", "links that are kinematic"))
+        added = (one for inertial in element.find_all("inertial") for one in inertial.find_all("fluid_added_mass"))
+        for parts, what, whose in (
+            (element.find_all("velocity_decay"), "<velocity_decay> in <link>", "links whose velocities decay"),
+            (added, "<fluid_added_mass> in <inertial>", "links with the added mass of a fluid"),
+        ):
+            for part in parts:
+                if any(child.text.strip() not in ("", "0", "0.0", "0.00") for child in part.children):
+                    losses.append((part, what, whose))
         visuals = [self.read_shape(e, name) for e in element.find_all("visual")]
         collisions = [self.read_shape(e, name) for e in element.find_all("collision")]
         touching = [shape for shape in collisions if shape is not None]
@@ -342,6 +349,7 @@ class _Reader(Reading):
             touching,
             self.boolean(element, "gravity", True),
             self.place(element),
+            [(f"{self.where(part)}: {what} is ignored", whose) for part, what, whose in losses],
         )
 
     def read_inertial(self, link: Element, name: str, collisions: list[ShapeElement]) -> Inertial:
@@ -362,9 +370,6 @@ class _Reader(Reading):
             else self.child_number(inertia, key, whose, float(key[1] == key[2]))
             for key in keys
         )
-        added = element.child("fluid_added_mass")
-        if added is not None and any(child.text.strip() not in ("", "0", "0.0") for child in added.children):
-            self.lose(added, "<fluid_added_mass> in <inertial>", "links with the added mass of a fluid")
         self.drop_others(element, {"mass", "inertia", "pose", "fluid_added_mass", "density", "auto_inertia_params"})
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         return Inertial(mass, tensor, self.pose(element), self.place(element))
@@ -416,7 +421,7 @@ class _Reader(Reading):
                 self.drop(element, what)
             return None
         rgba = self.read_color(element) if element.tag == "visual" else None
-        self.drop_others(element, {"pose", "origin", "geometry", "material", "transparency"})
+        self.drop_others(element, {"pose", "origin", "geometry", "material", "transparency", "density", "auto_inertia_params"})
         for material in element.find_all("material"):
             self.drop_others(material, {"diffuse"})
         return ShapeElement(element.attributes.get("name", "").strip(), geometry, pose, rgba, self.place(element))
@@ -503,6 +508,11 @@ class _Reader(Reading):
             self.fail(element, f"{whose}: its rotor inertia is negative ({rotor:g})")
         rotor *= self.child_number(element, "drake:gear_ratio", whose, 1.0) ** 2
         found = [self.first(element, tag, whose) for tag in ("axis", "axis2")[: AXES[kind]]]
+        if kind == "ball":
+            for one in element.find_all("axis"):
+                acting = [child for part in one.find_all("dynamics") for child in part.children]
+                if any(child.text.strip() not in ("", "0", "0.0") for child in acting):
+                    self.lose(one, f"{whose}: the <dynamics> of a ball joint", RESISTANCE_LEFT_OUT)
         defaults = (Axis(),) if AXES[kind] < 2 else (Axis((1.0, 0.0, 0.0)), Axis((0.0, 1.0, 0.0)))
         if len(found) == 2 and (found[0] is None) != (found[1] is None):
             self.fail(element, f"{whose} has one axis and needs two")
@@ -540,7 +550,9 @@ class _Reader(Reading):
         if self.version < (1, 5) or (self.version < (1, 7) and self.boolean(element, "use_parent_model_frame")):
             expressed_in = "__model__"
         known = {"xyz", "limit", "dynamics", "mimic", "initial_position", "use_parent_model_frame"}
-        self.drop_others(element, known)
+        self.drop_others(element, known | {"drake:mimic"})
+        for coupling in element.find_all("drake:mimic"):
+            self.lose(coupling, f"{whose}: its <drake:mimic>", "joints that mimic in vain")
         limit, dynamics = self.first(element, "limit", whose), self.first(element, "dynamics", whose)
         values: dict[str, float] = {}
         if limit is not None:

@@ -47,7 +47,7 @@ def describe(document: urdf.UrdfDocument, floating_base: bool = False) -> Mechan
         name=document.name,
         links=links,
         joints={},
-        report=Report(document.notes),
+        report=document.notes,
         faults=list(document.faults),
         root=root,
     )

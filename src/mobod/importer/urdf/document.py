@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..mechanism.shapes import Geometry, Vector3
+from ..report import Report
 
 JointType = Literal["revolute", "continuous", "prismatic", "fixed", "floating", "planar", "spherical"]
 
@@ -145,7 +146,7 @@ class UrdfDocument:
     name: str
     links: dict[str, Link]
     joints: dict[str, Joint]
-    notes: tuple[str, ...] = field(default=())
+    notes: Report = field(default_factory=Report)
     """Parts dropped or approximated in reading, a sentence each."""
     transmissions: dict[str, Transmission] = field(default_factory=dict)
     faults: tuple[str, ...] = field(default=())

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar, cast, get_args
 
 from ...errors import ModelError
-from ..mechanism.reading import LARGEST, NUMBER, Reading, shorten
+from ..mechanism.reading import JOINTS_AND_FORCES, LARGEST, NUMBER, Reading, shorten
 from ..mechanism.shapes import Box, Capsule, Cylinder, Geometry, Mesh, Sphere, Vector3
 from ..xml_element import Element, read_xml
 from .document import (
@@ -41,8 +41,10 @@ JOINT_TYPES: tuple[str, ...] = get_args(JointType)
 #: Elements of simulators and controllers, which say nothing of the mechanism; so do those with a prefix.
 EXTENSIONS = frozenset(
     {"calibration", "contact", "gazebo", "mujoco", "ros2_control", "safety_controller", "self_collision_checking", "sensor"}
-    | {"transmission", "verbose", "contact_coefficients", "audio_source", "loop_joint", "disable_collisions", "group"}
+    | {"transmission", "verbose", "contact_coefficients", "audio_source", "disable_collisions", "group"}
 )
+#: What changes the motion in <gazebo> unless it is off, zero or empty.
+_MOVES_IN_GAZEBO = {"dampingFactor", "joint", "kinematic", "springStiffness", "static", "turnGravityOff"}
 _SMALLEST_MASS = 1e-30
 
 Named = TypeVar("Named", Link, Joint)
@@ -108,10 +110,26 @@ class _Reader(Reading):
         joints = {name: self.with_known_mimic(joint, joints) for name, joint in joints.items()}
         self.check_mimic_loops(joints)
         transmissions = self.read_transmissions(root, joints)
-        self.drop_others(root, {"link", "joint", "material", "transmission"})
+        for element in root.children:
+            self.report_what_moves(element)
+        self.drop_others(root, {"link", "joint", "material", "transmission", *JOINTS_AND_FORCES})
         name = root.attributes.get("name", "").strip() or Path(self.path).stem
-        notes = (*self.faults, *self.notes, *self.notes_on_dropped())
-        return UrdfDocument(self.path, name, links, joints, notes, transmissions, tuple(self.faults))
+        self.notes.extend(self.notes_on_dropped())
+        self.notes[:0] = self.faults
+        return UrdfDocument(self.path, name, links, joints, self.notes, transmissions, tuple(self.faults))
+
+    def report_what_moves(self, element: Element) -> None:
+        """Say which of the simulators' elements of a robot change its motion."""
+        if element.tag in JOINTS_AND_FORCES:
+            self.notes.lose(f"{self.where(element)}: <{element.tag}> is not simulated", "joints and forces of simulators")
+        elif element.tag == "gazebo":
+            for child in element.children:
+                word = child.text.strip().lower()
+                off = word == "false" or (NUMBER.fullmatch(word) is not None and float(word) == 0.0)
+                idle = off or not (word or child.children)
+                if (child.tag in _MOVES_IN_GAZEBO and not idle) or (child.tag == "gravity" and off):
+                    line = f"{self.where(child)}: <{child.tag}> in <gazebo> is not simulated"
+                    self.notes.lose(line, "settings of Gazebo's")
 
     def drop_others(self, element: Element, known: set[str]) -> None:
         for child in element.children:
@@ -165,12 +183,13 @@ class _Reader(Reading):
             self.fail(joint.line, f"joint {joint.name!r}: its parent and its child are both {joint.child!r}")
 
     def with_known_mimic(self, joint: Joint, joints: dict[str, Joint]) -> Joint:
-        # published robots have this fault; as mimicry is not simulated, it changes no motion
+        # published robots have this fault
         if joint.mimic is None or joint.mimic.joint in joints:
             return joint
-        self.notes.append(
+        self.notes.lose(
             f"line {joint.line}: joint {joint.name!r} mimics {joint.mimic.joint!r}, which does not "
-            "exist; its <mimic> is ignored"
+            "exist; its <mimic> is ignored",
+            "joints that mimic in vain",
         )
         return dataclasses.replace(joint, mimic=None)
 
@@ -405,7 +424,7 @@ class _Reader(Reading):
         for element in root.find_all("transmission"):
             name = element.attributes.get("name", "").strip() or f"transmission on line {element.line}"
             if name in found:
-                self.note(element, f"another transmission is named {name!r}; this one is ignored")
+                self.depart(element, f"another transmission is named {name!r}; this one is ignored")
                 continue
             kind = element.attributes.get("type", "") or next((e.text.strip() for e in element.find_all("type")), "")
             names = [e.attributes.get("name", "").strip() for e in element.find_all("joint")]
@@ -439,7 +458,7 @@ class _Reader(Reading):
             word = child.attributes.get("value", child.text).strip()
             if NUMBER.fullmatch(word) and abs(float(word)) <= LARGEST:
                 return float(word)
-            self.note(child, f"<{tag}> is {shorten(word)}, which is not a number; it is ignored")
+            self.depart(child, f"<{tag}> is {shorten(word)}, which is not a number; it is ignored")
         return None
 
     # Pieces
@@ -473,6 +492,7 @@ class _Reader(Reading):
         value = self.text(element, key, whose)
         words = value.split()
         if len(words) != 3:
+            self.to_float(element, key, value if "$" in value else "0", value, whose)  # which names xacro's expressions
             shown = shorten(value)
             self.fail(element, f"{whose}: {key}={shown} should be three numbers, not {len(words)}")
         x, y, z = (self.to_float(element, key, word, value, whose) for word in words)
