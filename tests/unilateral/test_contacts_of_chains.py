@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from touching_models import empty, run, solid
+from touching_models import G, empty, run, solid
 
 import mobod as mb
+from mobod.unilateral.contact_events import ContactEvents
 from mobod.unilateral.problem import constraints_of
 
 KINDS = (mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Slider, mb.mobilizer.Ball, mb.mobilizer.Free)
@@ -98,6 +99,19 @@ def test_what_touches_is_pressed_or_lifts(rng):
         found = check(system, stepper.state)
         pressed, lifted = pressed + found[0], lifted + found[1]
     assert pressed > 15 and lifted > 1
+
+
+def test_what_contacts_do_is_asked_again_only_where_speeds_were_taken_away(monkeypatch):
+    """A mass that leaves slower than its capture speed is not held: it was asked five times, with the same answer."""
+    switch, asked = ContactEvents._switch, []
+    monkeypatch.setattr(ContactEvents, "_switch", lambda *given: asked.append(1) or switch(*given))
+    system, matter = empty((0.0, 0.0, G))
+    mass = mb.mobilizer.Translation(matter.ground, solid())
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, mass, (0, 0, 0), static_friction=0.5)
+    state = system.realize_topology()
+    state.u = (0.01, 0.0, 1e-3)
+    begun(system, state)
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(

@@ -268,15 +268,15 @@ class ContactEvents(EventHandler):
         Little speeds that are taken away may change much, where rows are nearly one: what is held may be so no more, what
         slides may have stopped, and what touches, and left, may come back.
         """
+        overrun = self._overrun(state)
         for _ in range(_MOST_ASKED):
-            if not self._switch(state):
+            if not self._switch(state, overrun):
                 break
 
-    def _switch(self, state: State) -> bool:
+    def _switch(self, state: State, overrun: Array) -> bool:
         """Strike, find out, and switch; True if little speeds were taken away after that, which contacts may depend on."""
         table, matter = contact_table(state), self._system.get_matter_subsystem()
         closed, token, owned = table.closed(state), state.instance_token, len(state.own_fields)
-        overrun = self._overrun(state)
         before = bare = state.field("constraint_enabled"), state.field("friction_rows")
         if np.count_nonzero(closed):
             before, bare = (before[0].copy(), before[1].copy()), (before[0].copy(), before[1].copy())
@@ -370,23 +370,22 @@ class ContactEvents(EventHandler):
         """Take away the small velocities of what stays, by impulses of constraints: kinetic energy becomes less by that.
 
         It may drive together what touches but *leaves*, which is stopped: without friction, which would take far larger speeds
-        of slip. False if that is the slip of one contact alone, which comes to rest.
+        of slip. False if nothing was taken away, or only the slip of one contact alone, which comes to rest.
         """
         self._system.realize(state, Stage.VELOCITY)
-        counts = len(leaves) > 1 or bool(rows.J[0] @ state.u_values[: state.tree.nu] > _rows.NO_RATE)
+        u, J = state.u_values[: state.tree.nu], rows.J if len(leaves) > 1 else rows.J[:1]
+        rates = J @ u
         self._system.get_matter_subsystem().fulfil_by_impulses(state)
         rows = select(rows, leaves)
-        u = state.u_values[: state.tree.nu]
-        if not (rows.J[rows.starts[:-1]] @ u < -_CREEP * rows.capture_speed).any():
-            return counts
-        self._system.realize(state, Stage.VELOCITY)
-        o = np.zeros(len(rows.gaps))
-        problem = Problem(state, rows._replace(restitution=o, friction=o), space=self._take_space(state))
-        _, total = problem.strike(problem.J @ u + problem.offsets(), True, _rows.NO_RATE)
-        u += problem.MinvJT @ total
-        state.invalidate_u()
-        self._spaces.append(problem.space)
-        return counts
+        if (rows.J[rows.starts[:-1]] @ u < -_CREEP * rows.capture_speed).any():
+            self._system.realize(state, Stage.VELOCITY)
+            o = np.zeros(len(rows.gaps))
+            problem = Problem(state, rows._replace(restitution=o, friction=o), space=self._take_space(state))
+            _, total = problem.strike(problem.J @ u + problem.offsets(), True, _rows.NO_RATE)
+            u += problem.MinvJT @ total
+            state.invalidate_u()
+            self._spaces.append(problem.space)
+        return bool(np.abs(J @ u - rates).max() > _rows.NO_RATE)
 
     def _refuse_chattering(self, time: float, times: list[float], names: list[str]) -> None:
         """Raise `ConvergenceError` where contacts close and open without end, at *times*, and now without restitution."""

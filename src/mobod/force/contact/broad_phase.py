@@ -118,8 +118,10 @@ def may_meet(model: Any, integers: int) -> Any:
     fixed, first, lists = model.force_integers, model.force_integers[integers + FIRST_SURFACE], model.contact_integers
     unbounded, bounded, paired = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED], fixed[integers + PAIRED]
     table, n, leaves = fixed[integers + MAY_TOUCH], fixed[integers + NUM_SURFACES], fixed[integers + LAW_KIND] == SIMPLE
-    near = zero(load(model.time, 0, 0))
+    near, many = zero(load(model.time, 0, 0)), lists[paired]
     some = one(near)
+    if many > _FEW:
+        return some
     for i in range(lists[unbounded]):
         a = lists[unbounded + 1 + i]
         for j in range(i):
@@ -138,13 +140,12 @@ def may_meet(model: Any, integers: int) -> Any:
             reach = _size(up[0]) * h[0] + _size(up[1]) * h[1] + _size(up[2]) * h[2]
             left = vec3.dot(up, vec3.sub(c, p)) - reach
             near = where(left > _UNSURE * (_sum(c) + _sum(p) + reach), near, some) if flat else some
-    many = lists[paired]
     for i in range(many):
         a = lists[paired + 1 + i]
         for j in range(i):
             b = lists[paired + 1 + j]
             if lists[table + a * n + b] >= 0:
-                near = _unless_apart(model, first + a, first + b, near, some) if many <= _FEW else some
+                near = _unless_apart(model, first + a, first + b, near, some)
     return near
 
 
