@@ -254,3 +254,22 @@ def test_steps_are_the_same_where_the_jacobian_is_interpreted(solver, close):
     steps = [stepper.integrator.get_num_steps_taken() for stepper in ends]
     assert abs(steps[0] - steps[1]) <= 2
     close(ends[1].state.y, ends[0].state.y, 1e-5, 1.0)
+
+
+def test_what_comes_to_rest_takes_long_steps(rng):
+    """Newton's changes are rounding then, and become no less: it diverged, steps of 1e-15 missed, or went on without end."""
+    for speed in 10.0 ** -np.arange(0.0, 18.0, 3.0):
+        system = mb.MultibodySystem()
+        matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+        mb.force.UniformGravity(forces, matter, (0, 0, -9.81))
+        solid = mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(0.1, 0.12, 0.15))
+        box = mb.mobilizer.Free(matter.ground, mb.body.Rigid(solid))
+        for x in (-0.5, 0.5):
+            for y in (-0.4, 0.4):
+                mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, box, (x, y, -0.25), 0.3, static_friction=0.3)
+        state = system.realize_topology()
+        box.set_q(state, (*np.array([1.0, 0.0, 0.0, 0.3]) / np.hypot(1.0, 0.3), *rng.normal(size=2), 0.25))
+        box.set_u(state, (0.0, 0.0, *rng.normal(0.0, speed, 3), 0.0))
+        integrator = BDF(system, accuracy=1e-6)
+        mb.simulate(system, state, 5.0, integrator=integrator)
+        assert integrator.get_num_steps_taken() < 150 and integrator.get_num_steps_attempted() < 250

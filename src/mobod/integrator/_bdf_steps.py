@@ -240,7 +240,8 @@ def find_jacobian(model: Any, memory: Any, work: Any, control: Any, counts: Any,
 def iterate(model: Any, memory: Any, control: Any, counts: Any, time: float, c: float) -> int:
     """Newton's iteration from the predicted y on: the number of iterations where it has converged, below 0 where not."""
     tolerance = control[TOLERANCE]
-    enough = max(10.0 * RESOLUTION / tolerance, min(0.03, tolerance**0.5))
+    rounding = 10.0 * RESOLUTION / tolerance  # of what rests changes are no more, and become no less
+    enough = max(rounding, min(0.03, tolerance**0.5))
     before = -1.0
     for k in range(MOST_ITERATIONS):
         counts[rk.ITERATIONS] += 1
@@ -248,10 +249,10 @@ def iterate(model: Any, memory: Any, control: Any, counts: Any, time: float, c: 
             return DIVERGED if k > 0 else NOT_FINITE_AT_FIRST
         size = solve(memory, c)
         rate = size / before if before > 0.0 else 0.0
-        if before >= 0.0 and (rate >= 1.0 or rate ** (MOST_ITERATIONS - k) / (1.0 - rate) * size > enough):
+        if size > rounding and before >= 0.0 and (rate >= 1.0 or rate ** (MOST_ITERATIONS - k) / (1.0 - rate) * size > enough):
             return DIVERGED
         add_change(memory)
-        if size == 0.0 or (before >= 0.0 and rate / (1.0 - rate) * size < enough):
+        if size <= rounding or (before >= 0.0 and rate / (1.0 - rate) * size < enough):
             return k + 1
         before = size
     return DIVERGED
