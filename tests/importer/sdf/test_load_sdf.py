@@ -810,3 +810,12 @@ def test_what_acts_at_joints_and_is_left_out_is_warned_of(load, text, lost):
         load(text)
     with pytest.raises(mb.ModelError, match="strict"):
         load(text, strict=True)
+
+
+@pytest.mark.parametrize("kind", ["universal", "ball"])
+def test_a_rotor_of_a_joint_of_several_coordinates_is_told(load, kind):
+    axes = "<axis><xyz>1 0 0</xyz></axis><axis2><xyz>0 1 0</xyz></axis2>"
+    rotor = joint("j", kind, "a", "b", axes).replace("</joint>", "<drake:rotor_inertia>0.1</drake:rotor_inertia></joint>")
+    with pytest.warns(mb.ModelWarning, match="joints of several coordinates whose resistance is left out: 1"):
+        report = load(model(link("a"), link("b"), rotor)).report
+    assert report == ["line 4: the rotor of joint 'j' is left out: it has several coordinates"]

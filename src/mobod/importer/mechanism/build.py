@@ -15,13 +15,14 @@ from ..report import outside
 from . import surfaces
 from .acting import add_forces, put_inside
 from .bodies import Bodies
-from .description import Mechanism
+from .description import NUM_Q, Mechanism
 from .idle import find_idle
 from .looks import Looks
 from .masses import find_masses
 from .mimicry import couple
 from .options import Options
 from .order import Branch, find_order
+from .reading import RESISTANCE_LEFT_OUT
 
 _KEEP = "weld_massless=False"
 
@@ -70,7 +71,11 @@ def build(mechanism: Mechanism, options: Options, gravity: ArrayLike) -> Model:
         if not mechanism.links[link].gravity:
             pull.set_default_body_is_excluded(mobod, True)
     coordinates = list(made.axes.values())
-    rotors = sum(one.joint.rotor_inertia > 0.0 for one in coordinates)
+    rotors = sum(one.joint.rotor_inertia > 0.0 and one.joint.kind != "universal" for one in coordinates)
+    for joint in mechanism.joints.values():
+        if joint.rotor_inertia > 0.0 and (joint.kind == "universal" or NUM_Q.get(joint.kind)):
+            line = f"{joint.place}: the rotor of joint {joint.name!r} is left out: it has several coordinates"
+            report.lose(line, RESISTANCE_LEFT_OUT)
     if rotors:
         report.append(f"rotors of {plural(rotors, 'joint', 'joints')}: in the mass matrix")
     model = Model(
