@@ -361,7 +361,7 @@ def _deepest(kind: int, sizes: Any, a: Any, c: Any, only: int = BOTH) -> Any:
     """
     way = vec3.sub(c, a)
     square = vec3.dot(way, way) + 1e-300
-    outside = sizes[0] + sizes[1]
+    outside, hole = sizes[1] + sizes[0], max(sizes[1] - sizes[0], 0.0)
     near = -vec3.dot(a, way) / square
     off = vec3.add_scaled(a, near, way)
     room = (outside * outside - vec3.dot(off, off)) / square
@@ -378,7 +378,9 @@ def _deepest(kind: int, sizes: Any, a: Any, c: Any, only: int = BOTH) -> Any:
         parting = min(max(middle, low), high)
         for side in range(2):
             start, end = (low, parting) if side == 0 else (parting, high)
-            if end > start and (only == BOTH or only == side):
+            far = vec3.add_scaled(a, start if side == 0 else end, way)
+            is_in_hole = far[0] * far[0] + far[1] * far[1] < hole * hole
+            if end > start and (only == BOTH or only == side) and not is_in_hole:
                 t = min(max(middle - half if side == 0 else middle + half, start), end)
                 other = min(max(level, start), end)
                 if _into(kind, sizes, a, other, way) < _into(kind, sizes, a, t, way):

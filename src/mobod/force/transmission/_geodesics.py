@@ -52,6 +52,7 @@ from ._taut import (
     evaluate,
     evaluate_f,
     get,
+    is_second,
     lifted,
     move,
     move_ends,
@@ -127,18 +128,19 @@ def _collect(model: Any, f: int, own: Any, last: int, k: int, lane: int) -> int:
         j = i + HEAD + OF_POINT * n + OF_SURFACE * w
         at = model.function_integers[j + 5]
         if at >= last and at < k:
-            R, p = _frame(model, f, j, lane)
             put(own, count, OWN, 1.0 * w)
             put(own, count, KIND, 1.0 * model.function_integers[j])
             put(own, count, TOUCHED, 0.0)
             put(own, count, HINTED, 1.0 * model.function_integers[j + 4])
-            for c in range(9):
-                put(own, count, FRAME + c, bare(R[c]))
-            for c in range(3):
-                put(own, count, FRAME + 9 + c, bare(p[c]))
-            x = model.function_first_number[f] + model.function_integers[j + 9] + 12
-            for c in range(6):
-                put(own, count, SIZES + c, bare(_number(model, x + c, lane)))
+            if not is_second(own, count):  # which has the rest once it is touched
+                R, p = _frame(model, f, j, lane)
+                for c in range(9):
+                    put(own, count, FRAME + c, bare(R[c]))
+                for c in range(3):
+                    put(own, count, FRAME + 9 + c, bare(p[c]))
+                x = model.function_first_number[f] + model.function_integers[j + 9] + 12
+                for c in range(6):
+                    put(own, count, SIZES + c, bare(_number(model, x + c, lane)))
             count += 1
     return count
 
@@ -153,7 +155,7 @@ def _leave(model: Any, f: int, own: Any, matrix: Any, count: int, start: Any, en
     o = zero(a[0])
     for s in range(count):
         w = int(get(own, s, OWN))
-        for at in range(WIDE):
+        for at in range(L if is_second(own, s) and not touched(own, s) else WIDE):
             store_lane(rows, WIDE * (first + w) + at, 0, lane, get(own, s, at))
     if order_of_tangents(o) > 0 and count > 0:
         _differentiate(model, f, own, matrix, count, a, c)
@@ -199,16 +201,17 @@ def _differentiate(model: Any, f: int, own: Any, matrix: Any, count: int, a: Any
     begin = first + int(get(own, 0, OWN))
     end = first + int(get(own, count - 1, OWN)) + 1
     for s in range(count):
-        j = i + HEAD + OF_POINT * n + OF_SURFACE * int(get(own, s, OWN))
-        R, p = _frame(model, f, j, 0)
-        x = model.function_first_number[f] + model.function_integers[j + 9] + 12
-        at = first + int(get(own, s, OWN))
-        put_three(rows, at, FRAME, (R[0], R[1], R[2]))
-        put_three(rows, at, FRAME + 3, (R[3], R[4], R[5]))
-        put_three(rows, at, FRAME + 6, (R[6], R[7], R[8]))
-        put_three(rows, at, FRAME + 9, p)
-        for k in range(3):
-            put(rows, at, SIZES + k, _number(model, x + k, 0) + zero(a[0]))
+        if touched(own, s):
+            j = i + HEAD + OF_POINT * n + OF_SURFACE * int(get(own, s, OWN))
+            R, p = _frame(model, f, j, 0)
+            x = model.function_first_number[f] + model.function_integers[j + 9] + 12
+            at = first + int(get(own, s, OWN))
+            put_three(rows, at, FRAME, (R[0], R[1], R[2]))
+            put_three(rows, at, FRAME + 3, (R[3], R[4], R[5]))
+            put_three(rows, at, FRAME + 6, (R[6], R[7], R[8]))
+            put_three(rows, at, FRAME + 9, p)
+            for k in range(3):
+                put(rows, at, SIZES + k, _number(model, x + k, 0) + zero(a[0]))
     order = order_of_tangents(a[0])
     for turn in range(order):
         for s in range(begin, end):

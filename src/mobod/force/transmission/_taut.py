@@ -31,10 +31,10 @@ from ._lines import at, norm
 from ._segments import CAPSULE, TORUS
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, where it is touched one more than how
-#: often it has lifted off, else less that, 1 where its hint counts and -1 where it is the one before once more; length, first
-#: point and direction in its frame; the frame,
-#: three sizes, the hint; then in Ground at both ends x, t, n, b, then curvatures (along, mixed, across) at both, the Jacobi
-#: fields, F, the lengths of the lines before and behind.
+#: often it has lifted off, else less that, 1 where its hint counts and -1 where it is the one before once more, which has all
+#: else only once it is touched; length, first point and direction in its frame; the frame, three sizes, the hint; then in
+#: Ground at both ends x, t, n, b, then curvatures (along, mixed, across) at both, the Jacobi fields, F, the lengths of the
+#: lines before and behind.
 MOST, WIDE, OF_ALL, OF_ROWS = 16, 69, 16 * 69, 4 * 16
 OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI, RESIDUAL, LINES = (
     *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63, 67),
@@ -51,8 +51,8 @@ CHOICES, SWEEPS, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 
 #: From which F on the inverse is kept for a step more; a surface lifts off, and how many times F its turn is below zero then;
 #: which part of the greatest curvature there might be along a line.
 NEAR, SURE, CLEAR, LESS_FLAT = 1e-3, 1e-2, 3.0, 0.3
-#: Which part of a geodesic whose middle is hollow is left at either end.
-PART = 0.25
+#: Which part of a geodesic whose middle is hollow is left at either end; from which part of what makes it so it is looked at.
+PART, HOLLOW = 0.25, 0.999
 
 
 @generic
@@ -115,11 +115,12 @@ def neighbour(own: Any, i: int, first: int, end: int, step: int) -> int:
 def lifted(own: Any, count: int, p: Any) -> Any:
     """A point of Ground; where it is on one of the surfaces, as far as roundings go, next to that, outside."""
     for i in range(count):
-        x, form = into(own, i, p), form_of(int(get(own, i, KIND)), three(own, i, SIZES))
-        f, g = gradient(int(get(own, i, KIND)), form, x)
-        square, room = vec3.dot(g, g), ON * ON * vec3.dot(x, x)
-        if f * f < room * square:
-            p = vec3.add(p, turned(own, i, vec3.scale((sqrt(room) - f / sqrt(square)) / sqrt(square), g)))
+        if not is_second(own, i):
+            x, form = into(own, i, p), form_of(int(get(own, i, KIND)), three(own, i, SIZES))
+            f, g = gradient(int(get(own, i, KIND)), form, x)
+            square, room = vec3.dot(g, g), ON * ON * vec3.dot(x, x)
+            if f * f < room * square:
+                p = vec3.add(p, turned(own, i, vec3.scale((sqrt(room) - f / sqrt(square)) / sqrt(square), g)))
     return p
 
 
@@ -201,6 +202,9 @@ def _lay(own: Any, i: int, x: Any, t: Any, length: Any, end: Any) -> None:
     put(own, i, L, length)
     put_three(own, i, X0, x)
     put_three(own, i, T0, t)
+    if is_second(own, i):
+        for k in range(FRAME, ENDS):
+            put(own, i, k, get(own, i - 1, k))
     place = three(own, i, FRAME + 9)
     put_three(own, i, ENDS, vec3.add(place, turned(own, i, x)))
     put_three(own, i, ENDS + 12, vec3.add(place, turned(own, i, end)))
@@ -237,7 +241,10 @@ def _touch_elsewhere(own: Any, count: int, a: Any, c: Any, i: int) -> bool:
                         _exchange(own, i)
                     put(own, i + last, TOUCHED, 1.0 - get(own, i + last, TOUCHED))
                     _lay(own, i + last, first, t, length, end)
-        if free and not changed and middle[0] * middle[0] + middle[1] * middle[1] < inner:
+        # by Clairaut's theorem c, x cross t along the axis, stays; it is hollow where c^2 R is above the cube of the distance
+        x, t, hole = three(own, at, X0), three(own, at, T0), max(sizes[1] - sizes[0], 0.0)
+        may_be = (x[0] * t[1] - x[1] * t[0]) ** 2 * sizes[1] > HOLLOW * hole * hole * hole
+        if free and not changed and may_be and middle[0] * middle[0] + middle[1] * middle[1] < inner:
             form, over = form_of(kind, sizes), get(own, at, L)
             x, t, _ = shoot(kind, form, three(own, at, X0), three(own, at, T0), 0.5 * over)
             if bending(kind, form, x, t, t) < 0.0:
@@ -255,12 +262,14 @@ def _touch_elsewhere(own: Any, count: int, a: Any, c: Any, i: int) -> bool:
 
 @generic
 def _exchange(own: Any, i: int) -> None:
-    """Exchange the two places in which a torus is touched."""
+    """Exchange the two places in which a torus is touched; the second may not have been touched yet."""
     for k in range(WIDE):
         if k == TOUCHED or (L <= k and k < FRAME) or ENDS <= k:
             x = get(own, i, k)
             put(own, i, k, get(own, i + 1, k))
             put(own, i + 1, k, x)
+        elif k >= FRAME:
+            put(own, i + 1, k, get(own, i, k))
 
 
 @generic
