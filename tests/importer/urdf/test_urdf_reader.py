@@ -194,7 +194,7 @@ def test_calls_of_macros_that_xacro_has_left_are_left_out(write):
     )
     document = read_urdf(write(text))
     told = "line 7: <xacro:sensors> calls a macro that the file does not have; it is left out (2 times)"
-    assert document.faults == (told,) and len(document.links) == 2
+    assert document.faults == (told,) and document.notes == [told] and len(document.links) == 2
     with pytest.raises(ModelError, match="calls a macro"):
         read_urdf(write(text), strict=True)
 

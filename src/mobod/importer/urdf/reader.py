@@ -89,6 +89,7 @@ class _Reader(Reading):
     def __init__(self, path: str, collisions: bool = False, strict: bool = False) -> None:
         super().__init__(path, collisions, strict)
         self.materials: dict[str, Rgba] = {}
+        self.calls: dict[str, list[Element]] = {}  # of xacro's macros that the file has not
 
     def read(self, path: str | os.PathLike[str]) -> UrdfDocument:
         root = read_xml(path, with_text=True, any_bytes=True, faults=self.faults)
@@ -133,7 +134,7 @@ class _Reader(Reading):
 
     def drop_others(self, element: Element, known: set[str]) -> None:
         for child in element.children:
-            if child.tag not in known:
+            if child.tag not in known and child.tag not in self.calls:
                 if self.strict and child.tag not in EXTENSIONS and ":" not in child.tag:
                     self.fail(child, f"<{child.tag}> in <{element.tag}> is not of the format")
                 inside = "" if element.tag == "robot" else f" in <{element.tag}>"
@@ -147,7 +148,6 @@ class _Reader(Reading):
             for key, value in root.attributes.items()
             if key.startswith("xmlns:") and "xacro" in value
         }
-        calls: dict[str, list[Element]] = {}  # of macros that the file has not
         pending = [root]  # depth first, without recursion
         while pending:
             element = pending.pop()
@@ -159,9 +159,9 @@ class _Reader(Reading):
                         f"this is a xacro file (it has <{element.tag}>); run xacro first, "
                         "`xacro model.urdf.xacro > model.urdf`, and load what that writes",
                     )
-                calls.setdefault(element.tag, []).append(element)
+                self.calls.setdefault(element.tag, []).append(element)
             pending.extend(reversed(element.children))
-        for tag, found in calls.items():  # which xacro has left where it did not know them
+        for tag, found in self.calls.items():  # which xacro has left where it did not know them
             self.fault(found[0], f"<{tag}> calls a macro that the file does not have", f"it is left out ({len(found)} times)")
         if root.tag != "robot":
             hint = {"sdf": " (SDF)", "mujoco": " (MJCF)", "COLLADA": " (COLLADA)"}.get(root.tag, "")
