@@ -16,6 +16,7 @@ import mobod as mb
 from kinds.constraints import OF_BODIES, Pair, Tree
 from kinds.forces import elements, realized_with_all, tree
 from mobod import Stage
+from mobod.algebra import rotation
 from mobod.algebra.scalar import sin
 from mobod.derivative.analytic import sweep_for, whole_for
 from mobod.derivative.equations import contradiction
@@ -215,11 +216,14 @@ def test_drag_is_differentiated_by_the_velocity_of_its_body(make, close, derivat
     for k, body in enumerate([*model.bodies[1:], model.bodies[3]]):
         kind, wind = (F.BoxDrag, F.EllipsoidDrag)[k % 2], make.vector() if k % 3 else (0.0, 0.0, 0.0)
         drags.append(kind(model.forces, body, (0.3, 0.5, 0.7), make.frame(), wind=wind, **fluid))
+    welded = make.mobilized_body(mb.mobilizer.Weld, model.matter.ground)
+    for body in (model.matter.ground, welded, make.mobilized_body(mb.mobilizer.Weld, model.bodies[-2])):
+        F.BoxDrag(model.forces, body, (0.3, 0.5, 0.7), make.frame(), wind=make.vector(), **fluid)
     F.ConstantTorque(model.forces, model.bodies[2], make.vector())
     model.made()
     state = model.randomize()
     plan = sweep_for(model.system, state).parts.plan
-    assert not plan.by_duals and len(plan.flows) == 7
+    assert not plan.by_duals and len(plan.flows) == 10
     assert_alone_and_in_lanes(state, make.rng, close, derivative)
     ensemble, winds = mb.Ensemble(model.system, 9, state=state), make.rng.normal(size=(9, 3))
     ensemble.set_each(drags[1].set_wind, winds)
@@ -364,19 +368,21 @@ def test_what_moves_both_ends_of_a_transmission_is_no_column_of_it(make, close, 
         T.RelativePose(model.forces, one, other, *ends, translation=make.vector(), rotation=make.vector(), **turned),
         T.RelativePose(model.forces, trunk, one, *ends, translation=make.vector(), rotation=make.vector()),
         T.RelativePose(model.forces, far, other, *ends, translation=make.vector(), rotation=make.vector(), ratio=-1.3),
+        T.RelativePose(model.forces, model.matter.ground, other, *ends, translation=make.vector(), rotation=make.vector()),
+        T.RelativePose(model.forces, one, one, *ends, translation=make.vector(), rotation=make.vector(), **turned),
         T.SliderCrank(model.forces, other, one, *ends, rod_length=9.0),
         T.SliderCrank(model.forces, other, model.matter.ground, *ends, rod_length=9.0),
         T.BodyWrench(model.forces, one, ends[0], force=make.vector(), torque=make.vector()),
     ]
     for path in paths:
         F.Actuator(model.forces, path, gain=(3.0, 0.4, -0.2), bias=make.vector(), control=0.7)
-    F.Actuator(model.forces, paths[3], gain=(3.0, 0.0, 0.0), dynamics="filter", time_constant=0.3, control=0.5)
+    F.Actuator(model.forces, paths[5], gain=(3.0, 0.0, 0.0), dynamics="filter", time_constant=0.3, control=0.5)
     model.made()
     state = model.randomize()
     state.z = [0.4]
     model.system.realize(state)
     plan = sweep_for(model.system, state).parts.plan
-    assert (len(plan.groups), len(plan.lines)) == (0, 3) and plan.crossings[:, :3].tolist() == [[4, 3, 2]]
+    assert (len(plan.groups), len(plan.lines)) == (0, 5) and plan.crossings[:, :3].tolist() == [[4, 3, 2]]
     assert assert_alone_and_in_lanes(state, make.rng, close, derivative).z.any()
 
 
@@ -476,6 +482,40 @@ def test_coordinates_whose_n_is_in_the_record_move_alone(make, close, derivative
     state = model.randomize(Stage.MODEL)
     state.time = 0.6
     model.system.realize(state)
+    assert sweep_for(model.system, state).parts.plan.by_columns < 0
+    assert assert_alone_and_in_lanes(state, make.rng, close, derivative).time.any()
+
+
+@pytest.mark.parametrize("direction", mb.Direction)
+def test_users_mobilizers_with_n_move_alone(direction, make, close, derivative):
+    """As a base and as a leaf, with a parameter in N, beside a coordinate with a spring, a motion and couplers."""
+
+    def n(q, p):
+        (x, y), (a,) = q, p
+        return (a + x * x, 0.2 * y), (0.3 * x, 2.0 + y * y)
+
+    def n_inv(q, p):
+        (a, b), (c, d) = n(q, p)
+        det = a * d - b * c
+        return (d / det, -b / det), (-c / det, a / det)
+
+    functions = {"num_q": 2, "num_u": 2, "transform": lambda q, p: (rotation.identity(q[0]), (q[0], q[1], 0.0)), "n": n}
+    own = mb.mobilizer.CompiledFunctions(**functions, n_inv=n_inv)
+    model = make.tree(0)
+
+    def users(parent):
+        frames = {"X_PF": make.frame(), "X_BM": make.frame(), "direction": direction}
+        return mb.mobilizer.Custom(parent, make.body(), compiled=own, parameters=(1.4,), **frames)
+
+    base = users(model.matter.ground)
+    pin = make.mobilized_body(mb.mobilizer.Pin, base)
+    leaf, moved = users(pin), users(pin)
+    mb.force.MobilityLinearSpring(model.forces, leaf, 1, 3.0, 0.2)
+    mb.constraint.CoordinateCoupler(model.matter, mb.function.Linear([0.4, -0.3, 0.2]), [base, pin], [1, 0])
+    mb.constraint.SpeedCoupler(model.matter, mb.function.Linear([0.7, 0.3, 0.1]), [leaf, base], [0, 0])
+    mb.motion.Sinusoid(moved, mb.Motion.Level.POSITION, 0.4, 1.3, 0.2)
+    model.made()
+    state = model.randomize()
     assert sweep_for(model.system, state).parts.plan.by_columns < 0
     assert assert_alone_and_in_lanes(state, make.rng, close, derivative).time.any()
 
