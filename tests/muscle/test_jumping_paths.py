@@ -57,6 +57,20 @@ def test_a_path_that_changes_sides_is_told():
     assert "a quadrant keeps it on one side, and wrapping='geodesic'" in text
 
 
+def test_a_cable_that_jumps_in_spite_of_its_hint_is_told_of_another_remedy():
+    """An arm goes round and round, and its cable cannot."""
+    system = mb.MultibodySystem()
+    matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
+    mb.force.Gravity(forces, matter, (0, -9.81, 0))
+    arm = mb.body.Rigid(mb.MassProperties(1.0, (0.3, 0, 0), mb.UnitInertia(0.01, 0.1, 0.1)))
+    arm = mb.mobilizer.Pin(matter.ground, arm, name="arm")
+    cable = mb.force.CableSpan(forces, (matter.ground, (-1, 0.5, 0)), (arm, (0.8, -0.2, 0)))
+    cable.add_obstacle(matter.ground, mb.Transform((0, 0.1, 0)), mb.contact.Torus(0.3, 0.1), (0, 1, 0))
+    mb.force.CableSpring(forces, cable, stiffness=100.0, slack_length=1.5, dissipation=0.1)
+    with pytest.warns(RuntimeWarning, match="its hint counts for less than half a turn to either end, .*: add a via point"):
+        mb.simulate(system, system.realize_topology(), 1.3)
+
+
 def test_a_jump_is_told_once_a_run_and_again_in_the_next():
     """Both ropes, each over its own pose, though the first passes it twice."""
     for _ in range(2):

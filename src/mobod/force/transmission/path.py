@@ -556,6 +556,7 @@ class Path(AlongCourse):
         kind_of_course = over_surfaces if taken else WrappingCourse if is_wound else Course
         course = kind_of_course([*integers, *further], numbers)
         self._of_wraps = [one.surface for one in taken]
+        self._has_hint = [one.hint is not None for one in taken]
         #: Which of the surfaces that it was given each is.
         self._which = [k - sum(isinstance(one, _Again) for one in taken[: k + 1]) for k in range(len(taken))]
         around: tuple[Any, ...] = self.surfaces
@@ -788,17 +789,18 @@ class Path(AlongCourse):
                 continue
             does = "comes upon" if one is None else "leaves" if other is None else "changes its way over"
             surface = self._of_wraps[w]
-            return f", as it {does} the {type(surface).__name__} of {surface.body.name!r}; {self._remedy}"
-        return f"; {self._remedy}"
+            return f", as it {does} the {type(surface).__name__} of {surface.body.name!r}; {self._remedy(w)}"
+        return f"; {self._remedy()}"
 
     def _stands_still(self, state: State) -> Array:
         """Of each coordinate of each moving point whether it is beyond its range."""
         q = np.array([state.q[int(state.tree.first_q[b]) + which] for b, which in self._of_moving])
         return np.asarray((q < self._ends[:, 0]) | (q > self._ends[:, 1]))
 
-    @property
-    def _remedy(self) -> str:
-        """Against jumps over surfaces."""
+    def _remedy(self, w: int | None = None) -> str:
+        """Against jumps over surfaces, or over one of them."""
+        if self._is_taut and w is not None and self._has_hint[w]:
+            return "its hint counts for less than half a turn to either end, and no turns are remembered: add a via point"
         side = "a hint" if self._is_taut else "a quadrant"
         taut = "" if self._is_taut else ", and wrapping='geodesic' jumps only between two ways that are equally short"
         return f"{side} keeps it on one side{taut}"
