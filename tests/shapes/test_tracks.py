@@ -8,6 +8,7 @@ import mobod as mb
 from mobod.force.transmission import StraightPath, Wrap, WrappedPath
 from mobod.shapes.mechanism import find_body_transforms
 from mobod.shapes.tracks import calc_tracks, find_tracks
+from mobod.viewer.replay import make_replay
 
 
 @pytest.fixture
@@ -206,3 +207,15 @@ def test_lines_between_fixed_stations_are_asked_for_once(arm, monkeypatch):
     still, moving = find_tracks(arm, states)
     assert len(asked) == 1 and still.name == moving.name == "springs"
     assert still.stations.shape == (1, 2, 3) and moving.stations.shape == (5, 2, 3)
+
+
+def test_views_hold_lines_that_go_farther_than_bodies(arm):
+    """In a page that is a file, and on a plot, whose axes are as wide."""
+    far, matter = np.array([-4.0, 3.0, 0.0]), arm.matter
+    mb.force.TwoPointLinearSpring(arm.forces, matter.ground, far, matter.bodies["lower"], (0, -1, 0), 1.0, 4.0)
+    trajectory = mb.simulate(arm, arm.realize_topology(), 0.1)
+    about = make_replay(trajectory).about
+    place = np.reshape(about["R_DG"], (3, 3)) @ far
+    assert about["followed"] == -1 and (abs(place - about["middle"]) <= 0.5 * np.array(about["extent"])).all()
+    axes = trajectory.plot(snapshots=2).axes[0]
+    assert axes.get_xlim()[0] <= place[0] and place[2] <= axes.get_zlim()[1]

@@ -17,6 +17,7 @@ from ..force.transmission import Path, WrappedPath
 from ..force.transmission_spring import TransmissionSpring
 from ..muscle import Muscle
 from ..value.stage import Stage
+from .view import NOTHING
 
 if TYPE_CHECKING:
     from ..state.state import State
@@ -131,6 +132,12 @@ def calc_tracks(trajectory: Trajectory, times: Array) -> list[Track]:
     assert trajectory.system is not None
     own = [one.resampled(*calc_weights(trajectory.time, times)) for one in trajectory.tracks()]
     return [*find_tracks(trajectory.system, (state for state, _ in states_at(trajectory, times))), *own]
+
+
+def place_all(tracks: Iterable[Track], X_GB: Array) -> Array:
+    """Where all points of tracks come to be in Ground, (n, 3), at the poses of their rows, (nt, nb, 4, 4)."""
+    places = [track.place(X, row).reshape(-1, 3) for track in tracks for row, X in enumerate(X_GB)]
+    return np.concatenate([NOTHING, *places])
 
 
 def of_markers(markers: Mapping[str, tuple[Any, Array]]) -> list[Track]:

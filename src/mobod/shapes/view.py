@@ -10,6 +10,9 @@ from ..algebra.arrays import Array
 from .mechanism import Mechanism
 from .shape_maker import Plane
 
+NOTHING = np.zeros((0, 3))
+"""No points."""
+
 ELEVATION = 14.0
 """Of the camera above the floor; degrees."""
 
@@ -68,12 +71,16 @@ def find_display_rotation(up: Array) -> Array:
     return np.stack([x, np.cross(up, x), up])
 
 
-def find_view(mechanism: Mechanism, X_GB: Array, particles: Array) -> View:
-    """Find the view that shows all of a motion, (nt, nb, 4, 4) and (nt, np, 3), and looks at its plane if it has one."""
+def find_view(mechanism: Mechanism, X_GB: Array, particles: Array, further: Array = NOTHING) -> View:
+    """Find the view that shows all of a motion, (nt, nb, 4, 4) and (nt, np, 3), and looks at its plane if it has one.
+
+    It holds *further* points in Ground (n, 3), too, such as a cable's.
+    """
     R_DG = find_display_rotation(mechanism.up)
-    corners = mechanism.calc_corners(X_GB, particles) @ R_DG.T
-    azimuth = _find_azimuth(corners.reshape(-1, 3)[:, :2])
-    low, high = corners.min(axis=(0, 1)), corners.max(axis=(0, 1))
+    corners = mechanism.calc_corners(X_GB, particles).reshape(-1, 3) @ R_DG.T
+    azimuth = _find_azimuth(corners[:, :2])
+    corners = np.concatenate([corners, further @ R_DG.T])
+    low, high = corners.min(axis=0), corners.max(axis=0)
     return View(R_DG, azimuth, *_padded(low, high, mechanism.size))
 
 

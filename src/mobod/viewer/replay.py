@@ -15,7 +15,7 @@ from ..shapes.mechanism import Mechanism
 from ..shapes.normals import split_at_creases
 from ..shapes.poses import calc_poses
 from ..shapes.shape_maker import Surface
-from ..shapes.tracks import Track, calc_tracks
+from ..shapes.tracks import Track, calc_tracks, place_all
 from ..shapes.view import ELEVATION, View, find_center, find_close_view, find_level_planes, find_view
 from ..value.checks import positive
 from .curves import find_curves, find_titles
@@ -77,13 +77,12 @@ def make_replay(
     own = choose_times(trajectory, fps)
     times = own if times is None else times
     mechanism, X_GB, particles = calc_poses(trajectory, times, detail)
-    replay = _describe(mechanism, X_GB, particles, times)
+    replay = _describe(mechanism, X_GB, particles, times, calc_tracks(trajectory, times))
     known = find_curves(trajectory)
     speeds = [name for name in known if name.startswith("speed of ")]
     names = [name for name in known if name not in speeds][:_CURVES]
     names += speeds[: max(0, _CURVES_WITH_SPEEDS - len(names))]
     curves = [np.interp(times, trajectory.time, known[name]) for name in names]
-    _add_tracks(replay, calc_tracks(trajectory, times))
     replay.about["events"] = find_marks(trajectory, float(times[0]), float(times[-1]))
     titles = find_titles(trajectory, units)
     replay.about["curves"], replay.about["curve_titles"] = names, [titles[name] for name in names]
@@ -121,9 +120,7 @@ def _joined_lines(lines: list[str]) -> str:
 
 def make_still(mechanism: Mechanism, X_GB: Array, time: float = 0.0, tracks: Sequence[Track] = ()) -> Replay:
     """One pose, (nb, 4, 4), as a motion without time."""
-    replay = _describe(mechanism, X_GB[None], np.zeros((1, 0, 3)), np.array([time]))
-    _add_tracks(replay, tracks)
-    return replay
+    return _describe(mechanism, X_GB[None], np.zeros((1, 0, 3)), np.array([time]), tracks)
 
 
 def _add_tracks(replay: Replay, tracks: Sequence[Track]) -> None:
@@ -157,8 +154,8 @@ def choose_times(trajectory: Trajectory, fps: float | None) -> Array:
     return np.linspace(start, end, max(1, round(count)) + 1) if end > start else np.array([start])
 
 
-def _describe(mechanism: Mechanism, X_GB: Array, particles: Array, times: Array) -> Replay:
-    view, followed = _choose_view(mechanism, X_GB, particles)
+def _describe(mechanism: Mechanism, X_GB: Array, particles: Array, times: Array, tracks: Sequence[Track]) -> Replay:
+    view, followed = _choose_view(mechanism, X_GB, particles, tracks)
     particles = particles[:, :: -(-particles.size // (3 * _MOST_PARTICLES)) or 1]
     arrays: dict[str, NDArray[Any]] = {
         "positions": X_GB[..., :3, 3].astype("<f4").ravel(),
@@ -194,15 +191,17 @@ def _describe(mechanism: Mechanism, X_GB: Array, particles: Array, times: Array)
     arrays["normals"] = _joined([np.pad(one, ((0, 0), (0, 1))).ravel() for one in normals], "i1")
     arrays["triangles"] = _joined([one[2].astype("<u4").ravel() for one in surfaces], "<u4")
     arrays["segments"] = _joined([one.points.astype("<f4").ravel() for one in mechanism.segments], "<f4")
-    return Replay(about, arrays, mechanism, X_GB, times, surfaces)
+    replay = Replay(about, arrays, mechanism, X_GB, times, surfaces)
+    _add_tracks(replay, tracks)
+    return replay
 
 
-def _choose_view(mechanism: Mechanism, X_GB: Array, particles: Array) -> tuple[View, int]:
+def _choose_view(mechanism: Mechanism, X_GB: Array, particles: Array, tracks: Sequence[Track]) -> tuple[View, int]:
     """Choose the view of the whole motion and -1, or of what goes far beyond its own size, and the body to follow."""
     view = find_view(mechanism, X_GB, particles)
     close = find_close_view(mechanism, X_GB, particles, view)
     if np.linalg.norm(view.high - view.low) < _FOLLOW * np.linalg.norm(close.high - close.low):
-        return view, -1
+        return find_view(mechanism, X_GB, particles, place_all(tracks, X_GB)), -1
     masses = [link.mass for link in mechanism.links]
     start = find_center(mechanism, X_GB[0], particles[0], view)
     return close.moved_to(start), int(np.argmax(masses))

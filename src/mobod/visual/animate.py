@@ -21,7 +21,7 @@ from PIL import Image
 
 from ..shapes.contact_arrows import calc_contact_arrows, check_contact_forces
 from ..shapes.poses import calc_poses
-from ..shapes.tracks import calc_tracks
+from ..shapes.tracks import calc_tracks, place_all
 from ..shapes.view import find_view
 from ..value.checks import among, check_extension, positive
 from ..value.files import written
@@ -156,7 +156,8 @@ def _write(
     width, height = ((2 * round(length * DPI / 2) + 1e-6) / DPI for length in size)
     figure = Figure(figsize=(width, height), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
-    tracks, view = calc_tracks(trajectory, times), find_view(mechanism, poses, particles)
+    tracks = calc_tracks(trajectory, times)
+    view = find_view(mechanism, poses, particles, place_all(tracks, poses))
     scene = Scene(figure, (0.07, 0.08, 0.86, 0.84), mechanism, view, tracks=tracks)
     trace = mechanism.find_marker(fine_poses)
     figure.text(0.97, 0.965, "" if speed == 1.0 else f"{speed:g} x real time", fontsize=9, va="top", ha="right")

@@ -26,7 +26,7 @@ from ..shapes.coordinate_kinds import (
     unit_of,
 )
 from ..shapes.poses import calc_poses
-from ..shapes.tracks import calc_tracks
+from ..shapes.tracks import calc_tracks, place_all
 from ..shapes.view import find_center, find_close_view, find_view
 from ..value import checks
 from ..value.files import written
@@ -148,6 +148,9 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int, contact_
     view = find_view(mechanism, poses, particles)
     close = find_close_view(mechanism, poses, particles, view)
     followed = bool((view.high - view.low).max() > FOLLOW * (close.high - close.low).max())
+    tracks = calc_tracks(trajectory, times[::BETWEEN])
+    if not followed:
+        view = find_view(mechanism, poses, particles, place_all(tracks, poses[::BETWEEN]))
     trace = mechanism.find_marker(poses)
     wide, high = (close if followed else view).calc_extent()
     part = NUMBERED if followed else PART
@@ -156,7 +159,6 @@ def _draw_snapshots(figure: Figure, trajectory: Trajectory, count: int, contact_
     width, height = 0.98 / count, strip / figure.get_figheight()
     bottom = (GRAPHS + 0.3) / figure.get_figheight()
     before, arrows = 0, None
-    tracks = calc_tracks(trajectory, times[::BETWEEN])
     if contact_forces:
         arrows = calc_contact_arrows(trajectory, times[::BETWEEN], mechanism.size, contact_forces)
     for number, chosen in enumerate(range(0, len(times), BETWEEN)):
