@@ -1,6 +1,7 @@
 """A disk that is full, or a limit of a file's size: an error that names file and cause; nothing that was there is lost."""
 
 import errno
+import gc
 import os
 import subprocess
 import sys
@@ -116,6 +117,7 @@ def small_disk(tmp_path):
     if done.returncode:
         pytest.skip("needs the right to mount")
     yield place
+    gc.collect()  # what a run that ended has open
     subprocess.run(["umount", place], check=True)
 
 

@@ -200,10 +200,10 @@ def test_friction_of_what_slides_takes_no_python_into_steps(monkeypatch):
         assert system.calc_inverse_dynamics(sliding, np.zeros(3)) == pytest.approx([0.0, 10.0, 0.0], abs=1e-12)
     of_each = mb.Ensemble(system, 2, state=sliding)
     of_each.realize()
-    with monkeypatch.context() as before_any_run, pytest.warns(UserWarning, match="slide in this state"):
+    with monkeypatch.context() as before_any_run:
         before_any_run.setattr(system, "may_slide", False)
         by_forces = of_each.calc_forward_dynamics_derivatives().mobility_forces
-    assert np.allclose(by_forces, [[1.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]], rtol=0.0, atol=1e-9)
+    assert np.allclose(by_forces, [[1.0, 0.5, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]], rtol=0.0, atol=1e-13)
     assert np.allclose(of_each.calc_inverse_dynamics(np.zeros(3)), [0.0, 10.0, 0.0], rtol=0.0, atol=1e-12)
     # what is set between steps counts from there on: that it slides, and that it is open
     for go in (lambda duration: stepper.step_to(stepper.time + duration), stepper.step):

@@ -1,4 +1,4 @@
-"""Derivatives by differences: of systems with parts in Python, and of states in which rigid contacts slide."""
+"""Derivatives by differences: of systems with parts in Python."""
 
 from __future__ import annotations
 
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 STEP = 5e-4
 
 
-def note(system: Any, state: State) -> None:
+def note(system: Any) -> None:
     """Warn the caller of a public method that its derivatives are differences, and why."""
-    why, remedy = "has parts written in Python", "parts given as compiled= functions are differentiated exactly"
-    if not system.calls_back:
-        why = f"has rigid contacts that {'slide in this state' if state.slides else 'may slide'}"
-        remedy = "friction that slides has no exact ones"
     warnings.warn(
-        f"{system!r} {why}, so that its derivatives are differences, exact to about 1e-8; {remedy}", UserWarning, stacklevel=4
+        f"{system!r} has parts written in Python, so that its derivatives are differences, exact to about 1e-8; parts given as "
+        "compiled= functions are differentiated exactly",
+        UserWarning,
+        stacklevel=4,
     )
 
 
@@ -60,7 +59,7 @@ def _by_variables(state: State, names: tuple[str, ...], value: Callable[[State],
 
 def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
     """Derivatives of what is missing for *u_dot*, by q and u."""
-    note(system, state)
+    note(system)
 
     def missing(other: State) -> Array:
         system.realize(other, Stage.DYNAMICS)
@@ -71,7 +70,7 @@ def of_inverse_dynamics(system: Any, state: State, u_dot: Array) -> list[Array]:
 
 def of_forward_dynamics(system: Any, state: State, forces: Any = None) -> tuple[Array, Array, Array, Array, Array]:
     """Derivatives of u_dot by q, u, z, mobility forces and time, with *forces* beside those of the elements."""
-    note(system, state)
+    note(system)
 
     def u_dot(other: State, push: Any = forces) -> Array:
         system.realize(other, mobility_forces=push)

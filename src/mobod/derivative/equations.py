@@ -2,8 +2,9 @@
 
     residual = M udot + inertial forces - applied forces + G^T lambda          aerr = G udot + offset
 
-at udot and lambda held: see `routines`, of which `jvp` is taken. lambda = W^+ (...), W = G M^-1 G^T. Redundant equations that
-contradict each other leave e = aerr, with W e = 0, and through the change of the pseudoinverse
+at udot and lambda held: see `routines`, of which `jvp` is taken. lambda = W^+ (...), W = G M^-1 G^T; friction of rigid contacts
+that slide is S lambda in the residual, see `tree.sliding`, and lambda + W^+ G M^-1 S lambda = W^+ (...). Redundant equations
+that contradict each other leave e = aerr, with W e = 0, and through the change of the pseudoinverse
 
     d(lambda) has W^+ W^+ G M^-1 d(G^T e) beside         e held; G^T e = 0
 
@@ -19,7 +20,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..state.state import State
-from ..tree import constraint_operators
+from ..tree import constraint_operators, sliding
 from ..tree.prescribed_mobilities import FROM_MOTION
 from .coordinates import displacements
 from .jvp import Seed, calling, jvp
@@ -177,5 +178,37 @@ def solve(
         if turned is not None:
             errors = errors + inverse @ (G @ (M_inv @ turned))
         multipliers[rows] = inverse @ (G @ rates + errors)
-        rates -= M_inv @ (G.T @ multipliers[rows])
+        forces = G.T
+        if state.slides:  # (1 + W^+ G M^-1 S) d(lambda) is what there would be without friction
+            S = _friction_by_multipliers(state)[:, rows]
+            multipliers[rows] = np.linalg.solve(np.eye(len(rows)) + inverse @ (G @ (M_inv @ S)), multipliers[rows])
+            forces = G.T + S
+        rates -= M_inv @ (forces @ multipliers[rows])
     return rates, multipliers
+
+
+def _friction_by_multipliers(state: State) -> Array:
+    """S ``(nu, rows)``: by the kernels' rows, what friction of contacts that slide adds to the residual, times lambda."""
+    tree, along = state.tree, state.field("friction_rows")
+    S = np.zeros((tree.nu, tree.counts["num_rows"]))
+    for c in np.flatnonzero(along >= 0):
+        F, f = np.zeros((tree.nb, 6)), np.zeros((tree.nu, 1))
+        sliding.add_friction_by_multiplier(state.block, c, F)
+        constraint_operators.calc_g_transpose_products(state.block, F, f)
+        S[:, state.field("first_row")[c]] = -f[:, 0]
+    return S
+
+
+def of_forward_dynamics(state: State) -> tuple[Array, Array, Array, Array, Array]:
+    """Derivatives of u_dot by q, u, z, mobility forces and time. Needs ACCELERATION."""
+    found = by_variables(state)
+    rates, at = solved(state, found)[0], found.places
+    n = at["model"].stop
+    return rates[:, at["q"]], rates[:, at["u"]], rates[:, at["z"]], rates[:, n:], rates[:, at["time"]][:, 0]
+
+
+def of_inverse_dynamics(state: State, u_dot: Array) -> tuple[Array, Array]:
+    """Derivatives of what is missing for *u_dot*, without forces of constraints, by q and u. Needs VELOCITY."""
+    seeds, at = variables(state)
+    found = jvp(state, seeds, calling(calc_residual), {"work_u": state.tree.nu}, at={"u_dot": u_dot})["work_u"]
+    return found[:, at["q"]], found[:, at["u"]]

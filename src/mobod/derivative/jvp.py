@@ -171,8 +171,9 @@ def _fill(record: Any, others: frozenset[str], state: State, tree: Tree, seeded:
     if seeded:
         own = own.difference(PARAMETERS, SHORTCUTS)
         for name in PARAMETERS:
-            values = getattr(source, name)
-            getattr(record, name)[: len(values)] = values
+            values, target = getattr(source, name), getattr(record, name)
+            n = min(len(values), len(target.values))  # without a run's own rows of witnesses
+            target[:n] = values[:n]
         for name in SHORTCUTS:  # what is left out may have a derivative
             record.share(name, np.zeros_like(getattr(source, name)))
     for name in own | others:  # the others are those of the state that it was used for before

@@ -45,8 +45,8 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
         Y = system.get_matter_subsystem().calc_inertial_parameter_regressor(state, state.u_dot_view[: tree.nu])
     is_other = [Y is None or setting.inertial is None for setting in settings]
     others = [setting for setting, other in zip(settings, is_other, strict=True) if other and setting.size]
-    if others and system.calls_python:
-        note(system, state)
+    if others and system.calls_back:
+        note(system)
         found = _differences_of_equations(system, state, others)
     else:
         found = of_equations(state, {}, of_model=seeds_of(others, state))
@@ -60,7 +60,8 @@ def by_settings(system: Any, state: State, settings: list[Setting]) -> RatesByPa
         if setting.inertial is not None and Y is not None:
             u_dot = state.u_dot_view[: tree.nu]
             residual[:, first:end] = by_inertia(tree, setting.inertial, Y, u_dot, lambda name, b: state.field(name)[b])
-    u_dot = _moved(system, state, settings) if state.slides else solve(state, residual, errors, known, turned)[0]
+    moves = state.slides and system.calls_back
+    u_dot = _moved(system, state, settings) if moves else solve(state, residual, errors, known, turned)[0]
     return RatesByParameters(q_dot, u_dot, z_dot, of_particles)
 
 
@@ -88,7 +89,7 @@ def _differences_of_equations(system: Any, state: State, settings: list[Setting]
 
 
 def _moved(system: Any, state: State, settings: list[Setting]) -> Array:
-    """Derivatives of u_dot by differences, where contacts slide: friction follows the normal force, which settings change."""
+    """Derivatives of u_dot by differences, where contacts slide beside parts in Python, which do not move at given forces."""
 
     def u_dot(setting: Setting, i: int, h: float) -> Array:
         other = setting.moved(state, i, h)

@@ -2,8 +2,9 @@
 
     residual = M udot + inertial forces - applied forces + G^T lambda          aerr = G udot + offset
 
-at udot and lambda held, along up to eight directions of q, u, z and time: what mobilizers, forces, motions and constraints of
-every compiled kind contribute, exactly. No inertia is factored here. Measures read all that is there: kinematics, forces, and
+with friction of rigid contacts that slide, mu times the normal force that lambda says, among the applied forces; at udot and
+lambda held, along up to eight directions of q, u, z and time: what mobilizers, forces, motions and constraints of every kind
+that is compiled contribute, exactly. No inertia is factored here. Measures read all that is there: kinematics, forces, and
 accelerations of bodies and of q by the udot that is given with its tangents.
 """
 
@@ -13,6 +14,7 @@ from ..algebra import vec3
 from ..algebra.memory import load_spatial, store_spatial
 from ..algebra.record import attach, call_routine
 from ..compiling import compiled, routine
+from ..constraint.protocol import SLIDE_AT
 from ..mobilizer import q_rates
 from ..state.fields import Record
 from ..state.validity import FORCES, KINEMATICS
@@ -41,6 +43,8 @@ def calc_residual(model: Record, address: int, constrained: int) -> int:
     prescribe.sweep(model)
     if constrained != 0:
         constraint_operators.add_forces(model, model.multiplier, model.body_forces, model.mobility_forces, -1.0)
+        if model.num_slips > 0:
+            call_routine(model.constrain[SLIDE_AT], model, 0, 0)
     inverse_dynamics.calc_residual_force(model, model.mobility_forces, model.body_forces, model.u_dot, model.work_u)
     if constrained != 0:
         for b in range(1, model.nb):

@@ -156,7 +156,7 @@ def linear_model(
     of_q = np.r_[:nu, m:n]
     A[np.ix_(of_q, of_q)] = coordinates.turning(state)
     B[nu : 2 * nu] = pushed.calc_rates(state, found.mobility_forces)
-    is_exact, measures = not system.takes_differences(state), None
+    is_exact, measures = not system.calls_back, None
     of_measures = is_exact and state.tree.has_measures
     if n > m or (nz and not of_measures):
         by_states, by_inputs = _rates(system, state, pushed, turned)
@@ -166,7 +166,7 @@ def linear_model(
         measures = ExactMeasures(system, state, pushed, asked, A[nu : 2 * nu], B[nu : 2 * nu])
     if measures is not None and of_measures:
         A[2 * nu : m], B[2 * nu : m] = measures.z_by_state, measures.z_by_inputs
-    by_differences = ["the system"] if system.takes_differences(state) else []
+    by_differences = ["the system"] if system.calls_back else []
     names = [*speed_names(system, state)[:nu]]
     state_names = [*(f"{name}.v" for name in names), *(f"{name}.u" for name in names), *auxiliary_names(system, state)]
     bodies = system.get_matter_subsystem().body_list
@@ -190,7 +190,7 @@ def _rates(system: Any, state: State, inputs: Inputs, turned: Array) -> tuple[Ar
     def rates(other: State) -> Array:
         return np.concatenate([other.u_dot_view[:nu], other.z_dot_view])
 
-    if system.takes_differences(state) or (nz > of_forces and not state.tree.has_measures):
+    if system.calls_back or (nz > of_forces and not state.tree.has_measures):
         return _outputs_by_all(system, state, inputs, rates)
     found, m = equations.by_variables(state, turned=turned), 2 * nu + nz
     n, of = m + turned.shape[1], np.r_[: 2 * nu + of_forces, found.places["turn"]]

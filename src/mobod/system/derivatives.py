@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
-from ..derivative import differences, parameters as of_parameters, parts_in_python, second
+from ..derivative import differences, equations, parameters as of_parameters, parts_in_python, second
 from ..derivative.analytic import Sweep, Whole, sweep_for, whole_for
-from ..derivative.equations import contradiction
 from ..derivative.parts_in_python import Parts
 from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, put, targets
 from ..derivative.settings import find_each
@@ -183,8 +182,10 @@ class Differentiable(OnManifold):
             self.realize(state, Stage.VELOCITY, q=q, u=u)
         matter.velocities(state, "calc_inverse_dynamics_derivatives")
         whole, parts = self._apart(state)
-        if self.takes_differences(state) and parts is None:
+        if self.calls_back and parts is None:
             by_q, by_u = differences.of_inverse_dynamics(self, state, given)
+        elif state.slides:
+            by_q, by_u = equations.of_inverse_dynamics(state, given)
         else:
             if self.calls_python and state.valid & _NEEDED != _NEEDED:
                 state = state.copy()
@@ -192,7 +193,7 @@ class Differentiable(OnManifold):
             self.calc_inverse_dynamics(state, given)  # computes forces that are not known yet
             by_q, by_u = (whole or sweep_for(self, state)).residual(state, given)
         if whole is not None and parts is not None:
-            differences.note(self, state)
+            differences.note(self)
             applied = parts._replace(constraints=(), motions=())
             of_forces = parts_in_python.of_parts(self, state, applied, ("q", "u"), whole)
             by_q, by_u = by_q - of_forces["q"][:nu], by_u - of_forces["u"][:nu]
@@ -277,13 +278,15 @@ class Differentiable(OnManifold):
         elif state.stage_number < _ACCELERATION:
             self.get_matter_subsystem().accelerations(state, "calc_forward_dynamics_derivatives")
         whole, parts = self._apart(state)
-        if whole is not None and parts is not None and not (parts.constraints and contradiction(state) is not None):
-            differences.note(self, state)
+        if whole is not None and parts is not None and not (parts.constraints and equations.contradiction(state) is not None):
+            differences.note(self)
             found = whole.accelerations(self, state)
             parts_in_python.added(state, found, parts_in_python.of_parts(self, state, parts, ("q", "u", "z", "time"), whole))
             return found
-        if self.takes_differences(state):
+        if self.calls_back:
             return ForwardDynamicsDerivatives(*differences.of_forward_dynamics(self, state, mobility_forces))
+        if state.slides:
+            return ForwardDynamicsDerivatives(*equations.of_forward_dynamics(state))
         return sweep_for(self, state).accelerations(self, state)
 
     def _apart(self, state: State) -> tuple[Whole | None, Parts | None]:
@@ -323,8 +326,9 @@ class Differentiable(OnManifold):
         Notes
         -----
         Exact, by Duals of Duals: eight columns a pass in O(n), and the factors of the first derivatives once more. In systems
-        with parts that users have written in Python, with measures that integrate, and where redundant equations contradict
-        each other, they are differences of fourth order of the first ones, to about 1e-10, with forces in Python to 1e-8.
+        with parts that users have written in Python, with measures that integrate, where redundant equations contradict each
+        other, and where rigid contacts slide, they are differences of fourth order of the first ones, to about 1e-10, with
+        forces in Python to 1e-8.
         Source: Fike and Alonso 2011.
 
         Examples
@@ -345,7 +349,7 @@ class Differentiable(OnManifold):
             "u": np.array(matter.mobility_vector(state, "u", np.zeros(nu) if u is None else u)),
             "z": shaped("z", np.zeros(len(state.z_view)) if z is None else z, (len(state.z_view),)),
         }
-        if not (self.takes_differences(state) or state.tree.has_measures) and contradiction(state) is None:
+        if not (self.calls_back or state.slides or state.tree.has_measures) and equations.contradiction(state) is None:
             return ForwardDynamicsDerivatives(*second.of_forward_dynamics(state, moves))
         size = max(1.0, *(float(np.abs(move).max(initial=0.0)) for move in moves.values()))
         moving = [(parts_in_python.Moving(state, name, np.arange(len(move))), move) for name, move in moves.items()]

@@ -59,7 +59,7 @@ class MultibodySystem(Differentiable):
         invalidate_topology is_interpreted lines_of_functions
         may_slide needs_states owner_of parts_apart parts_in_python paths_that_may_jump plain_routine
         program_of
-        remember subsystems takes_differences topology_token
+        remember subsystems topology_token
         topology_version tree_for
         """.split()
     )

@@ -330,10 +330,6 @@ class HasTopology(HasEvents):
         """True if Python takes part in realizing states, or contacts may slide in a run: tangents of kernels do not do then."""
         return self.calls_back or self.may_slide
 
-    def takes_differences(self, state: State) -> bool:
-        """True if derivatives of this state are differences: Python takes part in realizing it, or contacts slide in it."""
-        return self.calls_back or state.slides
-
     @property
     def calls_back(self) -> bool:
         """True if Python takes part in realizing states, if only as a callback of kernels."""

@@ -215,6 +215,31 @@ def add_friction(model: Record, bodies: Any, sign: float) -> None:
             _add_wrenches(model, bodies, c, sign * load(model.slip_forces, c, 0), sign * load(model.slip_forces, c, 1))
 
 
+@generic
+def _add_friction_of(model: Record, c: int, N: Any, bodies: Any) -> None:
+    """The friction of contact c at a normal force N, added to forces on *bodies*."""
+    _find_direction(model, c, 0)
+    force = load(model.slip_work, 2, 0) * N
+    _add_wrenches(model, bodies, c, -(force * load(model.slip_work, 0, 0)), -(force * load(model.slip_work, 1, 0)))
+
+
+@routine
+def slide_at(model: Record, unused: int, unused_too: int) -> int:
+    """Friction at the normal forces that multipliers say, added to the applied forces of bodies."""
+    for c in range(model.nc):
+        if model.friction_rows[c] >= 0:
+            N = -(load(model.slip_memory, c, SIGN) * load(model.multiplier, model.first_row[c], 0))
+            _add_friction_of(model, c, N, model.body_forces)
+    return 0
+
+
+@compiled
+def add_friction_by_multiplier(block: Any, c: int, F: Any) -> None:
+    """The friction of contact c that a multiplier of 1 stands for, added to forces F on bodies. Needs velocities."""
+    model = attach(block)
+    _add_friction_of(model, c, -load(model.slip_memory, c, SIGN), F)
+
+
 @compiled
 def leave_out_friction(block: Any, F: Any) -> None:
     """Take friction out of forces F on bodies that are a copy of the applied ones."""

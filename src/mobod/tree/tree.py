@@ -11,7 +11,7 @@ import numpy.typing as npt
 from ..algebra.record import LANES, TANGENTS, DualRows, aligned_zeros, in_each_lane, value_blocks
 from ..compiling import Callback, Job, compile_ahead
 from ..constraint.base import Constraint
-from ..constraint.protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SLIDE, SOLVE_ROWS, THROUGH_COORDINATES
+from ..constraint.protocol import AS_Q, CONSTRAIN, EFFECTS_OF_BLOCK, SLIDE, SLIDE_AT, SOLVE_ROWS, THROUGH_COORDINATES
 from ..force import gravity
 from ..force.contact.fields import fields_of as fields_of_surfaces
 from ..force.dispatch import all_runs
@@ -406,8 +406,8 @@ class Tree:
             groups, _ = constraint_fields.grouped(fields.integers, fields.integers["constraint_enabled"], self.nb)
         contacts = sum(one.slides_along is not None for one in constraints)
         sizes["slip_work_size"] = sliding.work_size(contacts, sizes["most_rows"])
-        fields.counts.update(counts | sizes | {"constraint_routines": 6})
-        fields.integers.update({"constrain": [0] * 6, "constraint_routine": [0] * len(constraints)})
+        fields.counts.update(counts | sizes | {"constraint_routines": SLIDE_AT + 1})
+        fields.integers.update({"constrain": [0] * (SLIDE_AT + 1), "constraint_routine": [0] * len(constraints)})
         for name, of_what in (
             ("position_weight", "num_rows"),
             ("velocity_weight", "num_rows"),
@@ -522,6 +522,8 @@ class Tree:
                 shared.append((AS_Q, as_q))
             if self.counts["num_slips"]:
                 shared.append((SLIDE, sliding.slide))
+                if not steps:
+                    shared.append((SLIDE_AT, sliding.slide_at))
         return {
             "kinematics_sweep": [(0, realize.kinematics)],
             "dynamics_sweep": [(0, realize.dynamics)],
