@@ -585,15 +585,21 @@ def test_redundant_constraints_that_contradict_each_other(make, close, derivativ
     close(turned, derivative(first_ones), 1e-5)  # differences with another step: of poses near singular ones truncation is seen
 
 
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer of signals on this platform")
-def test_an_interrupt_finds_the_multipliers_of_contradictory_equations_as_they_were(make):
-    """Wherever it comes: derivatives exchange them, and put them back, in the time that one call of the kernel takes."""
+def chain_with_five_welds(make):
+    """A chain of pins, whose second link and last are welded five times over: thirty rows that contradict each other."""
     model = make.tree(12, [mb.mobilizer.Pin], chain=True)
     for _ in range(5):
         one, other = model.bodies[1], model.bodies[-1]
         mb.constraint.Weld(one, mb.Transform(make.vector(size=0.3)), other, mb.Transform(make.vector(size=0.3)))
     model.made()
     state = model.randomize()
+    return model, state
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no timer of signals on this platform")
+def test_an_interrupt_finds_the_multipliers_of_contradictory_equations_as_they_were(make):
+    """Wherever it comes: derivatives exchange them, and put them back, in the time that one call of the kernel takes."""
+    model, state = chain_with_five_welds(make)
     assert contradiction(state) is not None
     calculate = model.system.calc_forward_dynamics_derivatives
     wanted, kept, interrupted, is_calculating = calculate(state).q, state.record.multiplier.copy(), 0, False
@@ -645,12 +651,7 @@ def test_equations_that_change_with_time_contradict_each_other(make, close, deri
 
 def test_the_factor_of_redundant_equations_is_made_once_in_lanes(make):
     """Of thirty rows: else each would take a factor of its own, and lanes more than twice as long as states alone."""
-    model = make.tree(12, [mb.mobilizer.Pin], chain=True)
-    for _ in range(5):
-        one, other = model.bodies[1], model.bodies[-1]
-        mb.constraint.Weld(one, mb.Transform(make.vector(size=0.3)), other, mb.Transform(make.vector(size=0.3)))
-    model.made()
-    state = model.randomize()
+    model, state = chain_with_five_welds(make)
     ensemble = mb.Ensemble(model.system, 16, state=state, threads=1)
     ensemble.realize()
     alone = least_time(lambda: model.system.calc_forward_dynamics_derivatives(state))
