@@ -258,7 +258,7 @@ def test_steps_are_the_same_where_the_jacobian_is_interpreted(solver, close):
 
 def test_what_comes_to_rest_takes_long_steps(rng):
     """Newton's changes are rounding then, and become no less: it diverged, steps of 1e-15 missed, or went on without end."""
-    for speed in 10.0 ** -np.arange(0.0, 18.0, 3.0):
+    for speed in np.tile(10.0 ** -np.arange(0.0, 18.0, 3.0), 15):  # one in thirty fell
         system = mb.MultibodySystem()
         matter, forces = mb.SimbodyMatterSubsystem(system), mb.GeneralForceSubsystem(system)
         mb.force.UniformGravity(forces, matter, (0, 0, -9.81))
