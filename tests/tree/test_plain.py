@@ -1,14 +1,14 @@
-"""The fast sweeps against `mobod.tree.plain`: the same dynamics in a page of NumPy, by 6 x 6 matrices.
+"""The fast sweeps against `plain.py`: the same dynamics in a page of NumPy, by 6 x 6 matrices.
 
 Tolerances are of the largest entry: 1e-12 where nothing is divided by the mass matrix, else 1e-9, roundings times its
 condition.
 """
 
 import numpy as np
+import plain
 import pytest
 
 import mobod as mb
-from mobod.tree import plain
 
 DIRECTIONS = {"mixed": None, "forward": mb.Direction.FORWARD, "reverse": mb.Direction.REVERSE}
 SHAPES = [(f"{name}{shape}", name, shape) for name in DIRECTIONS for shape in ("", "-euler", "-chain", "-prescribed")]

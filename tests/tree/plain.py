@@ -1,4 +1,4 @@
-"""The whole of a tree's dynamics in plain NumPy, as the books write it: read this first. The fast sweeps are tested against it.
+"""The whole of a tree's dynamics in plain NumPy, as the books write it. `test_plain.py` compares the fast sweeps with it.
 
 Spatial vectors are (angular; linear), of a body at its origin B, in Ground. A body's parent is P, r = p_PB, r~ is its cross
 product matrix, and phi = [1 r~; 0 1] takes a force at B to P; phi^T takes P's motion to B. The columns of H are velocities of B
@@ -22,9 +22,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..algebra.arrays import Array
-from ..mobilizer.base import MobilizedBody
-from ..state.state import State
+from mobod.algebra.arrays import Array
+from mobod.mobilizer.base import MobilizedBody
+from mobod.state.state import State
 
 
 class Link(NamedTuple):
