@@ -10,7 +10,7 @@ A new kind is a file beside this one (see CONTRIBUTING.md). It provides
 3. its name in ``__init__.py``.
 
 The public methods of one body are in further files, each with a class that the next is derived from: `locking`, `coordinates`,
-`fitting`, `kinematics`, `inertia`, `rotor_inertia`, `distances`, `loads`.
+`fitting`, `kinematics`, `inertia`, `distances`, `loads`.
 
 The few kinds that nearly every mechanism is made of have a number ``KIND`` and a branch in ``dispatch.py``, not a routine.
 """

@@ -9,14 +9,14 @@ import numpy as np
 
 from ..algebra.arrays import Array, ArrayLike
 from ..value.checks import stations
-from .rotor_inertia import HasRotorInertia
+from .inertia import HasInertia
 
 if TYPE_CHECKING:
     from ..state.state import State
     from .base import MobilizedBody
 
 
-class Distances(HasRotorInertia):
+class Distances(HasInertia):
     """The part of `MobilizedBody` that measures distances to other bodies."""
 
     def calc_station_to_station_distance(

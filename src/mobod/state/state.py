@@ -1,7 +1,7 @@
 """State: everything of a system that changes, and how far it has been realized.
 
-It is made of parts: `storage` (with `views`), `requirements`, `invalidation`, `variables`, `subsystem_parts`, `rates`,
-`weights`, `own_parameters`. Here are the errors of constraints, and copies.
+It is made of parts: `storage` (with `views`), `requirements`, `invalidation`, `variables`, `subsystem_parts`, `weights`,
+`own_parameters`. Here are the errors of constraints, and copies.
 """
 
 from __future__ import annotations

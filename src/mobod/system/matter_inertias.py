@@ -1,4 +1,7 @@
-"""Composite and articulated inertias of bodies, and the terms of the equations of motion that their velocities give."""
+"""The mass matrix, its inverse and products with both, sums over all bodies, and inertias and velocity terms of each.
+
+The sums are of mass, mass center, inertia, momentum and kinetic energy; inertias are composite and articulated ones.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,306 @@ from typing import Any
 
 import numpy as np
 
-from ..algebra.arrays import Array
+from ..algebra.arrays import Array, ArrayLike
 from ..mobilizer.base import MobilizedBody
 from ..mobilizer.matrices import full
 from ..state import validity
 from ..state.state import State
-from ..tree import articulated_inertia
-from ..value import ArticulatedInertia, SpatialInertia
-from .matter_momentum import Momentum
+from ..tree import (
+    articulated_inertia,
+    explicit_mass_matrix,
+    inverse_mass_matrix,
+    mass_matrix,
+    matrix_sweep,
+    momentum,
+    realize as _realize,
+)
+from ..tree.realize import NOT_PLAIN
+from ..value import ArticulatedInertia, Inertia, MassProperties, SpatialInertia
+from ..value.stage import Stage
+from .matter_jacobians import Jacobians
+
+_array, _empty = np.ndarray, np.empty  # one lookup less in operators that take a microsecond
+_times_m_inv = mass_matrix.multiply_by_m_inv
+_POSITIONS, _ARTICULATED, _COMPOSITE = validity.POSITIONS, validity.ARTICULATED, validity.COMPOSITE
 
 
-class Inertias(Momentum):
-    """The part of `SimbodyMatterSubsystem` that has inertias and velocity terms of bodies."""
+def _per_mass(total: Array, mass: float) -> Array:
+    return total / mass if mass > 0.0 else np.full(3, np.nan)
+
+
+class Inertias(Jacobians):
+    """The part of `SimbodyMatterSubsystem` that has M, its inverse, momentum, and inertias and velocity terms of bodies."""
+
+    def multiply_by_m(self, state: State, a: ArrayLike) -> Array:
+        """f = M a ``(nu,)``, in O(n). Needs POSITION.
+
+        M is that of the tree, without constraints, locks and motions. Source: inverse dynamics without velocities, Featherstone
+        2008, section 5.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.multiply_by_m(state, [1.0, 0.0]).round(3)
+        array([4.85 , 1.925])
+        """
+        block = self.positions(state, "multiply_by_m")
+        a, f = self.mobility_vector(state, "a", a), np.empty(state.tree.nu)
+        kernel = mass_matrix.multiply_by_m
+        (kernel.code or kernel.code_for(block, a, f))(block, a, f)
+        return f
+
+    def multiply_by_m_inv(self, state: State, v: ArrayLike) -> Array:
+        """a = M^-1 v ``(nu,)``, in O(n), by articulated inertias, computed if they are not valid. Needs POSITION.
+
+        M is that of the tree without constraints: for accelerations under constraints use `calc_acceleration`, for changes of
+        speed under constraints also `solve_for_constraint_impulses`. With locks or prescribed motion M is that of the free
+        mobilities: only their entries of v are read, the others of the result are zero. `ModelError` names a free mobility
+        that moves no inertia: M then has no inverse.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.multiply_by_m_inv(state, [1.0, 0.0]).round(3)
+        array([ 0.863, -1.654])
+        """
+        valid = state.valid
+        if not valid & _POSITIONS or state.token is not self.token:
+            self.positions(state, "multiply_by_m_inv")
+        code = _times_m_inv.code or _times_m_inv.load()
+        a = code(state.block, valid, state.u_values, v)
+        if type(a) is not _array and a == NOT_PLAIN:
+            given, v = self.mobility_vector(state, "v", v), _empty(state.tree.nu)
+            v[:] = given
+            a = code(state.block, valid, state.u_values, v)
+        if type(a) is not _array:
+            self.get_system().explain(state, a)
+        state.valid = valid | _ARTICULATED
+        if state.tree.turns and not np.isfinite(a).all() and np.isfinite(v).all():  # angles at their singular place
+            self.get_system().explain(state, _realize.BAD_U_DOT)
+        return a
+
+    def calc_m(self, state: State) -> Array:
+        """The mass matrix ``(nu, nu)``, symmetric and positive definite: the tree's, without constraints. Needs POSITION.
+
+        Locked and prescribed mobilities have rows and columns like others. Source: composite rigid bodies, Featherstone
+        2008, section 6.2.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_m(state).round(3)
+        array([[4.85 , 1.925],
+               [1.925, 1.004]])
+        """
+        valid = state.valid
+        if not valid & _POSITIONS or state.token is not self.token:
+            self.positions(state, "calc_m")
+        shape = state.tree.shape_of_m
+        M = _empty(shape)
+        if shape[0]:
+            flat, wide = state.scratch or matrix_sweep.make_scratch(state)
+            kernel = explicit_mass_matrix.calc_m
+            code = kernel.code or kernel.code_for(state.block, True, flat, wide, M)
+            code(state.block, valid & _COMPOSITE != 0, flat, wide, M)
+            state.valid = valid | _COMPOSITE
+        return M
+
+    def calc_m_inv(self, state: State) -> Array:
+        """The inverse of the mass matrix of the free mobilities ``(nu, nu)``, symmetric. Needs POSITION.
+
+        It is that of the tree without constraints; `calc_projected_m_inv` is G M^-1 G^T. Rows and columns of locked and
+        prescribed mobilities are zero. In O(nu^2), from articulated inertias, which are computed if they are not valid; M
+        itself is not formed. `ModelError` names a free mobility that moves no inertia: M then has no inverse.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_m_inv(state).round(3)
+        array([[ 0.863, -1.654],
+               [-1.654,  4.168]])
+        """
+        block = self.positions(state, "calc_m_inv")
+        shape = state.tree.shape_of_m
+        M_inv = _empty(shape)
+        if shape[0]:
+            flat, wide = state.scratch or matrix_sweep.make_scratch(state)
+            address = 0 if state.valid & validity.ARTICULATED else _realize.advance.address()
+            kernel = inverse_mass_matrix.calc_m_inv
+            code = kernel.code or kernel.code_for(block, address, state.valid, flat, wide, M_inv)
+            status = code(block, address, state.valid, flat, wide, M_inv)
+            if status:
+                self.get_system().explain(state, status)
+            state.valid |= validity.ARTICULATED
+        return M_inv
+
+    def calc_system_mass(self, state: State) -> float:
+        """Mass of all bodies but Ground, and of all particles. Needs INSTANCE.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_system_mass(state)
+        2.0
+        """
+        state.need_instance(self._ground, "calc_system_mass")
+        return float(np.sum(state.record.mass[1:, 0]) + np.sum(state.record.particle_mass))
+
+    def _mass_sums(self, state: State, asked: str) -> Array:
+        out = np.empty((10, 1))
+        momentum.calc_mass_properties(self.positions(state, asked), out)
+        return out[:, 0]
+
+    def calc_system_mass_center_location_in_ground(self, state: State) -> Array:
+        """Mass center of the system, in Ground; NaN for a massless one. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_system_mass_center_location_in_ground(state).round(3)
+        array([ 0.618, -1.338,  0.   ])
+        """
+        sums = self._mass_sums(state, "calc_system_mass_center_location_in_ground")
+        return _per_mass(sums[1:4], sums[0])
+
+    def calc_system_mass_properties_in_ground(self, state: State) -> MassProperties:
+        """Mass, mass center and inertia of the system about the Ground origin, in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_system_mass_properties_in_ground(state).mass
+        2.0
+        """
+        sums = self._mass_sums(state, "calc_system_mass_properties_in_ground")
+        return MassProperties.trusted(float(sums[0]), _per_mass(sums[1:4], sums[0]), full(sums[4:]))
+
+    def calc_system_central_inertia_in_ground(self, state: State) -> Inertia:
+        """Inertia of the system about its mass center, in Ground. Needs POSITION.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> round(float(np.asarray(system.matter.calc_system_central_inertia_in_ground(state))[2, 2]), 3)
+        0.508
+        """
+        self.positions(state, "calc_system_central_inertia_in_ground")
+        return self.calc_system_mass_properties_in_ground(state).central_inertia
+
+    def calc_system_momentum_about_ground_origin(self, state: State) -> Array:
+        """Angular momentum about the Ground origin, and linear momentum ``(2, 3)``. Needs VELOCITY.
+
+        That of bodies and particles; the spin of rotors, which `MobilizedBody.set_rotor_inertia` adds, is not in it.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_system_momentum_about_ground_origin(state)[1].round(3)
+        array([4.205, 2.524, 0.   ])
+        """
+        out = np.empty((6, 1))
+        momentum.calc_momentum(self.velocities(state, "calc_system_momentum_about_ground_origin"), out)
+        return out.reshape(2, 3)
+
+    def calc_system_central_momentum(self, state: State) -> Array:
+        """Angular momentum about the system's mass center, and linear momentum ``(2, 3)``. Needs VELOCITY.
+
+        Without the spin of rotors, as `calc_system_momentum_about_ground_origin`.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_system_central_momentum(state).round(3)[1]
+        array([4.205, 2.524, 0.   ])
+        """
+        self.velocities(state, "calc_system_central_momentum")
+        about_origin = self.calc_system_momentum_about_ground_origin(state)
+        c = self.calc_system_mass_center_location_in_ground(state)
+        about_origin[0] -= np.cross(c, about_origin[1])
+        return about_origin
+
+    def calc_system_mass_center_velocity_in_ground(self, state: State) -> Array:
+        """Velocity of the system's mass center; NaN for a massless one. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_system_mass_center_velocity_in_ground(state).round(3)
+        array([2.103, 1.262, 0.   ])
+        """
+        self.velocities(state, "calc_system_mass_center_velocity_in_ground")
+        return _per_mass(self.calc_system_momentum_about_ground_origin(state)[1], self.calc_system_mass(state))
+
+    def calc_system_mass_center_acceleration_in_ground(self, state: State) -> Array:
+        """Acceleration of the system's mass center; NaN for a massless one. Needs ACCELERATION.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> system.matter.calc_system_mass_center_acceleration_in_ground(state).round(3)
+        array([-3.736,  2.245,  0.   ])
+        """
+        self.positions(state, "calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
+        if state.stage_number < Stage.ACCELERATION:
+            state.refuse("calc_system_mass_center_acceleration_in_ground", Stage.ACCELERATION)
+        record = state.record
+        m, c, w = record.mass[1:], record.com_G[1:], record.V_GB[1:, :3]
+        a = record.A_GB[1:, 3:] + np.cross(record.A_GB[1:, :3], c) + np.cross(w, np.cross(w, c))
+        m_p, a_p = record.particle_mass, record.particle_acceleration.reshape(-1, 3)
+        return _per_mass(np.sum(m * a, axis=0) + np.sum(m_p * a_p, axis=0), float(np.sum(m) + np.sum(m_p)))
+
+    def calc_kinetic_energy(self, state: State) -> float:
+        """Kinetic energy of bodies, rotors and particles, mass*length^2/time^2. Needs VELOCITY.
+
+        Examples
+        --------
+        >>> import mobod as mb
+        >>> system, state = mb.examples.double_pendulum.build()
+        >>> state.q, state.u = (0.3, 0.4), (1.0, 2.0)
+        >>> system.realize(state)
+        >>> round(system.matter.calc_kinetic_energy(state), 3)
+        8.283
+        """
+        out = np.empty((1, 1))
+        momentum.calc_kinetic_energy(self.velocities(state, "calc_kinetic_energy"), out)
+        return float(out[0, 0])
 
     def calc_composite_body_inertias(self, state: State) -> list[SpatialInertia]:
         """The composite body inertia of each body, Ground first, which is infinite. Needs POSITION.

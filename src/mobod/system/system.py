@@ -1,6 +1,6 @@
 """MultibodySystem: the subsystems that make a mechanism, and the realization of its states.
 
-It is made of parts: `parts`, `events`, `topology`, `explanation`, `realization`, `manifold`, `derivatives`.
+It is made of parts: `events`, `topology`, `explanation`, `realization`, `manifold`, `derivatives`.
 """
 
 from __future__ import annotations
