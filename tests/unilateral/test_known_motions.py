@@ -84,6 +84,24 @@ def test_what_a_spring_pulls_ever_more_slides_from_where_friction_is_at_its_limi
     assert end.q[0] == pytest.approx(expected, abs=2e-3) and end.u[0] > 0.25
 
 
+def test_slip_ends_where_friction_all_but_holds():
+    """Errors across so little slip turned friction to and fro, and it hovered there for 697,000 steps.
+
+    Where it ends is SciPy's Radau's, of friction that grows over 1e-7 of slip.
+    """
+    system, matter = empty()
+    mass = mb.mobilizer.Translation(matter.ground, solid())
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, mass, (0, 0, 0), static_friction=0.5)
+    hand = mb.mobilizer.Slider(matter.ground, solid(), X_PF=mb.Transform((0, 0.3, 0)))
+    mb.motion.Sinusoid(hand, mb.Motion.Level.POSITION, 0.1, 10.0, 0.0)
+    k = 1.1 * 0.5 * G / np.hypot(0.1, 0.3)
+    mb.force.TwoPointLinearSpring(system.forces, mass, (0, 0, 0), hand, (0, 0, 0), k, 0.0)
+    integrator = mb.integrator.RungeKuttaMerson(system, accuracy=1e-7)
+    integrator.set_internal_step_limit(2000)
+    end, _ = run(system, system.realize_topology(), 0.4 * np.pi, integrator)
+    assert end.q[:2] == pytest.approx((-1.569498e-3, 4.228465e-2), abs=1e-6) and integrator.get_num_steps_taken() < 1000
+
+
 def test_kernels_look_at_what_keeps_contacts_closed(monkeypatch):
     def refuse(self, state):
         raise AssertionError("Python is asked for a force")

@@ -32,8 +32,8 @@ from .project import any_positive
 
 #: The smallest part of the normal force without friction that it may be multiplied by, in 1 - K mu.
 LEAST = 1e-9
-#: Columns of `slip_memory`: the direction that a contact was let slide along, coefficients, sign, with how little slip runs
-#: in lanes take it to have ended, and up to how much it has that direction whatever it is, as what it began with is unknown.
+#: Columns of `slip_memory`: the direction that a contact was let slide along, coefficients, sign, with how little slip that
+#: falls has ended, and up to how much it has that direction whatever it is, as what it began with is unknown.
 DIRECTION, DYNAMIC, VISCOUS, SIGN, LEAST_SLIP, UNKNOWN_SLIP = 0, 2, 3, 4, 5, 6
 #: What is asked for in place of how other right sides are solved: to take friction out of the applied forces again.
 TAKE_BACK = -1

@@ -38,11 +38,11 @@ def look_at_friction(model: Any, i: int, n: int) -> Any:
 
 @generic
 def look_at_slip(model: Any, i: int, n: int) -> Any:
-    """Integers: the constraints of the normal and of the slip."""
+    """Integers: the constraints of the normal and of the slip. Number: 1 where the least slip is taken off, 0 elsewhere."""
     c, r = model.witness_integers[i], model.witness_integers[i + 1]
     x, y = row_times(model, r, 1, model.V_GB, model.u), row_times(model, r, 2, model.V_GB, model.u)
     along = x * load(model.slip_memory, c, sliding.DIRECTION) + y * load(model.slip_memory, c, sliding.DIRECTION + 1)
-    slip = along - load(model.slip_memory, c, sliding.LEAST_SLIP)
+    slip = along - number(model, n) * load(model.slip_memory, c, sliding.LEAST_SLIP)
     return slip, zero(slip) + math.nan
 
 
@@ -99,15 +99,26 @@ class FrictionLeft(NormalForce):
 
 
 class SlipLeft(NormalForce):
-    """The slip of a contact along the direction in which it was let slide, less what it ends at."""
+    """The slip of a contact along the direction in which it was let slide, less what it ends at.
+
+    Parameters
+    ----------
+    contact : UnilateralContact
+    least : bool
+        Whether that is the least slip of `tree.sliding`, which what begins with less rises above; else it is zero.
+    """
 
     required_stage = Stage.VELOCITY
     routine = by_address(look_at_slip)
 
+    def __init__(self, contact: UnilateralContact, least: bool) -> None:
+        super().__init__(contact)
+        self._least = float(least)
+
     def pack(self, state: State) -> tuple[list[int], list[float]]:
-        return [self._contact.normal.index, self._contact.rows_of().index], []
+        return [self._contact.normal.index, self._contact.rows_of().index], [self._least]
 
     def calc_value(self, state: State) -> float:
         """The slip. Needs VELOCITY."""
         direction, *_, least = np.split(state.record.slip_memory[self._contact.normal.index], [2, sliding.LEAST_SLIP])
-        return float(self._contact.get_slip_velocity(state) @ direction - least[0])
+        return float(self._contact.get_slip_velocity(state) @ direction - self._least * least[0])

@@ -3,10 +3,11 @@
 Each contact has one witness, according to what it does:
 
     open     its gap                               sticks   mu_s N - |f|, at zero of which it slips
-    closed   N, at zero of which it lets go        slips    the slip along the direction in which it began, and N
+    closed   N, at zero of which it lets go        slips    N, and the slip along the direction in which it began
 
 Slip that comes to zero turns, the faster the less it is, and errors of steps, which its direction follows, leave it some: its
-event is where it is no more than the accuracy allows for such errors, and then it sticks unless friction cannot hold it.
+event is where it falls to some times what the accuracy allows for such errors, and then it sticks unless friction cannot hold
+it. What never was more ends at zero.
 
 At an event all that touches is struck (`Problem.strike`), and then what each contact does follows from the velocities a short
 time later, of which the impulses are found at once: v + dt a + W gamma, Coulomb's law between gamma and these.
@@ -55,8 +56,11 @@ if TYPE_CHECKING:
 #: Of positions of size 1: gaps that are no wider are closed.
 _WIDTH = 4e-11
 #: Slip below that part of the capture speed is none: several contacts that come to rest turn round each other's slip. So is
-#: what slip that comes to zero may have overrun that by where its event is found, and what errors of speeds leave unknown.
+#: what slip that comes to zero may have overrun that by where its event is found.
 _CREEP = 1e-4
+#: So is slip that comes down to so many times what errors of speeds leave unknown. Errors across it, as large as that, turn
+#: friction to and fro, which then slows it less: where friction can all but hold, less slip would hover, in ever shorter steps.
+_LEAST_SLIP = 4.0
 #: What begins to slip by no more than so many residuals, or that part of the largest acceleration, sticks: its friction may be
 #: at the limit all the same, and the direction of so little slip is rounding.
 _UNSURE, _NO_SLIP = 1000.0, 1e-9
@@ -144,7 +148,7 @@ class ContactEvents(EventHandler):
             return [self.watch_gap(one)]
         left: list[Any] = [(NormalForce(one), "normal force", _normal_force, CLOSED)]
         if mode == 2:
-            left.append((SlipLeft(one), "slip", None, SLIPS))
+            left += (SlipLeft(one, False), "slip", None, SLIPS), (SlipLeft(one, True), "slip", None, 0)
         elif one.has_friction():
             left.append((FrictionLeft(one), "friction left", _friction_left, CLOSED))
         found = []
@@ -169,17 +173,16 @@ class ContactEvents(EventHandler):
     def keep_least_slips(self, state: State) -> None:
         """Keep at how little slip that of contacts that slide has ended, in an interval that begins at *state*.
 
-        What begins with less, as its friction does not hold it, is faster soon.
+        What begins with less, as its friction does not hold it, ends there where it comes back from more, else at zero.
         """
         table = contact_table(state)
         if not (which := table.sliding(state)):
             return
         J = table.gather(state, which)[0]
-        slips, least = (J @ state.u_values[: state.tree.nu]).tolist(), self._unknown_slips(state, J)
+        unknown = self._unknown_slips(state, J)
         for at, k in enumerate(which):
-            row, first = state.record.slip_memory[table.contacts[k].normal.index], 3 * at
-            along, unknown = slips[first + 1] * row[0] + slips[first + 2] * row[1], max(least[first + 1 : first + 3])
-            row[LEAST_SLIP] = unknown if along > unknown else 0.0
+            least = _LEAST_SLIP * max(unknown[3 * at + 1 : 3 * at + 3])
+            state.record.slip_memory[table.contacts[k].normal.index, LEAST_SLIP] = least
 
     def still_hold(self, state: State, found: Found) -> bool:
         """True if all that was *found* is multipliers that have left the law where forces within it would hold the same."""
@@ -420,7 +423,7 @@ class ContactEvents(EventHandler):
         speeds = np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
         unknown = np.array([max(sizes[first + 1 : end], default=0.0) for first, end in pairwise(starts)])
         slips_little = speeds > np.maximum(np.maximum(no_rate, overrun), _CREEP * rows.capture_speed)
-        slipping, begins = slips_little & (speeds > unknown), np.zeros(len(contacts), bool)
+        slipping, begins = slips_little & (speeds > _LEAST_SLIP * unknown), np.zeros(len(contacts), bool)
         eases = np.array([one.get_dynamic_friction() < one.get_static_friction() for one in contacts])
         while True:
             moving = slips, slipping, begins
@@ -428,15 +431,15 @@ class ContactEvents(EventHandler):
             pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
             sizes = np.abs(after).tolist()
-            slides = [sum(sizes[first + 1 : end]) for first, end in pairwise(starts)]
-            more = ~slipping & ~begins & (slips_little | eases) & (pressed > least) & (np.array(slides) > unsure)
+            slides = np.array([sum(sizes[first + 1 : end]) for first, end in pairwise(starts)])
+            more = ~slipping & ~begins & (slips_little | eases) & (pressed > least) & (slides > unsure)
             if not more.any():
                 break
             # what is so slow that it may stick, but does not, slips as it does; what begins to slip has dynamic friction
             slipping, begins = slipping | (more & slips_little), begins | (more & ~slips_little)
         holds = np.ones(len(problem.J), bool)
-        for (first, end), press, slide in zip(pairwise(starts), pressed > least, slides, strict=True):
-            holds[first], holds[first + 1 : end] = press, press and slide <= unsure
+        for (first, end), press, held in zip(pairwise(starts), pressed > least, slides <= unsure, strict=True):
+            holds[first], holds[first + 1 : end] = press, press and held
         ahead = self._leave_singular(state, contacts, problem, gamma, holds)
         if ahead is not None:
             there = constraints_of(ahead, contacts)
@@ -455,7 +458,7 @@ class ContactEvents(EventHandler):
             speed = float(np.hypot(*slip))
             if slipping[k] and speed < 0.5 * speeds[k]:
                 raise ModelError(paradox([one], coefficients[k : k + 1], state))
-            if not slipping[k] and speed <= unsure:
+            if not slipping[k] and speed <= unsure[k]:
                 enabled[one.rows_of().index] = 1
             else:
                 enabled[one.normal.index], along[one.normal.index] = 1, one.rows_of().index
@@ -495,11 +498,12 @@ class ContactEvents(EventHandler):
         moving: tuple[Any, Any, Any],
         no_rate: float,
         before: Problem,
-    ) -> tuple[Problem, list[float], Array, Array, float]:
+    ) -> tuple[Problem, list[float], Array, Array, Array]:
         """The problem of a short time; coefficients, impulses, and velocities after it.
 
-        *moving*: slips, of which contacts they go on, and which begin to slip. The last number is up to which velocities are no
-        slip. It takes the arrays of the one *before*, and if that was where the state is its rows of bilateral constraints.
+        *moving*: slips, of which contacts they go on, and which begin to slip. The last array says of each up to which
+        velocities are no slip; what has some yet, which is taken away if it sticks, may turn, as other points that stick do
+        not. It takes the arrays of the one *before*, and if that was where the state is its rows of bilateral constraints.
         """
         slips, slipping, begins = moving
         nu, speeds = state.tree.nu, np.array([float(np.hypot(*slip)) if len(slip) else 0.0 for slip in slips])
@@ -507,6 +511,7 @@ class ContactEvents(EventHandler):
         coefficients = [one.calc_effective_cof(state, 0.0, slow) for one, slow in zip(contacts, slows, strict=True)]
         problem = Problem(state, rows._replace(friction=np.array(coefficients)), like=before)
         v, a = problem.J @ state.u_values[:nu] + problem.offsets(), self._second_rates(state, contacts, problem)
+        turning = a - problem.J @ state.u_dot[:nu]
         for k in range(len(contacts)):
             first = int(rows.starts[k])
             v[first] = 0.0
@@ -525,7 +530,10 @@ class ContactEvents(EventHandler):
         except ConvergenceError:
             self._refuse_paradox(state, contacts, problem, moving, coefficients, together=True)
             raise
-        return problem, coefficients, gamma, after, max(_UNSURE * problem.residual, _NO_SLIP * dt * largest)
+        unsure = np.full(len(contacts), max(_UNSURE * problem.residual, _NO_SLIP * dt * largest))
+        for at in np.flatnonzero(~slipping & (speeds > no_rate)):
+            unsure[at] += dt * float(np.abs(turning[rows.starts[at] + 1 : rows.starts[at + 1]]).sum())
+        return problem, coefficients, gamma, after, unsure
 
     def _refuse_paradox(
         self,
