@@ -19,7 +19,6 @@ from ..mobilizer import q_rates
 from ..state import validity
 from ..state.fields import INSTANCE_FIELDS, SHORTCUTS
 from ..tree import matrix_sweep
-from ..tree.constraint_fields import order_of_rows
 from ..tree.prescribed_mobilities import FROM_MOTION
 from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
@@ -132,9 +131,10 @@ class Parts:
         simple = [force.element for run in runs if all(slopes[one.element] is not None for one in run) for force in run]
         rows = [row for e in simple for row in slopes[e] or []]
         self.slopes: npt.NDArray[np.int64] = np.array(rows, np.int64).reshape(-1, 5)
-        self.rows = order_of_rows(tree, field("constraint_enabled")) if constrained else none
         self.row_of = np.full(max(tree.counts["num_rows"], 1), -1)
-        self.row_of[self.rows] = np.arange(len(self.rows))
+        if constrained and tree.counts["nc"]:
+            self.row_of[: tree.counts["num_rows"]] = field("row_place")
+        self.rows = np.flatnonzero(self.row_of >= 0)
         constraints = system.get_matter_subsystem().constraints if len(self.rows) else []
         acting = [one for one in constraints if field("constraint_enabled")[one.index]]
         moved = np.flatnonzero(field("prescribed") == FROM_MOTION) if constrained else none
@@ -344,9 +344,9 @@ class Whole(Sweep):
                 *_both(2 * nu, eights),
                 *_both(m, wide),
             ),
-            *(np.zeros((num_rows, nu)), np.zeros((m, nu)), np.zeros((m, nu)), np.zeros((m, m)), np.zeros((nu, m))),
+            *(np.zeros((num_rows, 1)), np.zeros((m, nu)), *_both(m, nu), *_both(2 * m, nu), np.zeros((nu, m)), *_both(nu, nu)),
             *_scratch_of_inverse(tree),
-            *(*self._groups_of_one, np.zeros(nu, np.int64)),
+            *(*self._groups_of_one, np.zeros(max(nu, m), np.int64)),
         )
         accelerations = (np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
         of_lines, of_time = np.zeros((1, plan.num_scratch)), np.zeros((nu if len(parts.rows) else 0, tree.nz + 1))

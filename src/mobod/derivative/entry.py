@@ -8,13 +8,13 @@ from ..algebra.record import call_routine
 from ..algebra.scalar import load, store
 from ..compiling import generic
 from ..state.fields import Record
-from ..state.validity import EVERYTHING, KEPT_FORCES
+from ..state.validity import ACCELERATIONS, EVERYTHING, KEPT_FORCES
 from ..tree import inverse_dynamics
 from ..tree.realize import DONE, NOT_PLAIN, advance_with, all_finite, takes_long
 
 
 def kernel_of(find: Callable[..., None]) -> objects.KernelForCallers:
-    """A kernel that lets ``find(model, inverse, u_dot, whole, by_q, by_u, by_z, by_forces, by_time)`` write its results."""
+    """A kernel that lets ``find(model, fresh, inverse, u_dot, whole, by_q, by_u, by_z, by_forces, by_time)`` write results."""
 
     # fmt: off
     @objects.compiled_for_callers
@@ -34,6 +34,7 @@ def kernel_of(find: Callable[..., None]) -> objects.KernelForCallers:
         if not (objects.is_like(q, own_q) and objects.is_like(u, own_u)):
             return objects.as_object(NOT_PLAIN)
         known = objects.number(valid)
+        fresh = known & ACCELERATIONS == 0  # what constraints factor is as their accelerations have left it
         model, status, more = objects.record_of(block), DONE, not objects.is_row(forces, own_u, 0)
         n, inverse = model.nu, not objects.is_row(u_dot, own_u, 0)
         if more and not (objects.is_row(forces, own_u, n) and all_finite(objects.numbers(forces), n)):
@@ -52,7 +53,7 @@ def kernel_of(find: Callable[..., None]) -> objects.KernelForCallers:
             status = call_routine(objects.integer(routine), model, known, EVERYTHING | KEPT_FORCES)
         if status == DONE:
             Dq, Du, Df, Dt = objects.matrix(by_q), objects.matrix(by_u), objects.matrix(by_forces), objects.numbers(by_time)
-            find(model, inverse, objects.numbers(u_dot), whole, Dq, Du, objects.matrix(by_z), Df, Dt)
+            find(model, fresh, inverse, objects.numbers(u_dot), whole, Dq, Du, objects.matrix(by_z), Df, Dt)
         objects.acquire_gil(released)
         if status == DONE:
             return found

@@ -19,7 +19,6 @@ from .solve import (
     copy_rows,
     exchange,
     find_left,
-    find_turns,
     project,
     put_both_products,
     put_given,
@@ -28,7 +27,7 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 24, 31, 36, 44, 54, 67, 70
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 24, 31, 36, 44, 54, 71, 74
 #: Where the plan's flags are.
 FLAGS = 18
 
@@ -126,28 +125,32 @@ def _many_of(whole: Any) -> Any:
 
 
 @generic
-def _solve(model: Record, whole: Any, constrained: bool, scale: float, T: Any, K: Any, M_inv: Any) -> None:
+def _solve(model: Record, fresh: bool, whole: Any, constrained: bool, scale: float, T: Any, K: Any, M_inv: Any) -> None:
     """Derivatives of udot by q and below that by u; *M_inv* becomes those by forces. *T* and errors get what motions add.
 
     *scale* is that of `solve.find_left`, with which the residual's derivatives are where its solution will be, and those by
-    time beside.
+    time beside. The factor of the Gram matrix may be *fresh*.
     """
     n, driven = model.nu, integers(item(whole, TREE + 5))
     (R, wide_R), (D, wide_D) = both_in(whole, RIGID + 3), both_in(whole, SOLVING + 2)
     E, wide_E = both_in(whole, SOLVING + 4)
-    G, Q = matrix(item(whole, SOLVING + 7)), matrix(item(whole, SOLVING + 10))
+    G, Q = matrix(item(whole, SOLVING + 7)), matrix(item(whole, SOLVING + 12))
+    picked = integers(item(whole, GROUPS + 2))
     eights, width, m = wide_R.shape[1], T.shape[1], 0
     start = 8 * eights
     if constrained:
         m = G.shape[0]
-        rows, row_of = matrix(item(whole, SOLVING + 6)), integers(item(whole, TREE + 4))
-        P, W = matrix(item(whole, SOLVING + 8)), matrix(item(whole, SOLVING + 9))
-        project(model, row_of, M_inv, rows, G, P, W, Q)
+        (flat_S, S), (flat, wide) = both_in(whole, SOLVING + 10), both_in(whole, SOLVING + 13)
+        copy_rows(M_inv, flat)
+        row_of, P = integers(item(whole, TREE + 4)), blocks(item(whole, SOLVING + 9))
+        project(model, fresh and model.num_slips == 0, row_of, wide, G, P, S, flat_S, Q, picked)
+        for i in range(n):
+            for j in range(n):
+                M_inv[i, j] = flat[i, j]
         if scale > 0.0:
-            find_turns(scale, P, W, rows)
             for half in range(2):
-                add_turns(rows, n, m, wide_D, wide_R, half * n, wide_E, half * eights)
-            add_turns(rows, n, m, matrix(item(whole, MANY + 10)), T, 0, E, 2 * start)
+                add_turns(scale, flat_S, n, m, wide_D, wide_R, half * n, wide_E, half * eights)
+            add_turns(scale, flat_S, n, m, matrix(item(whole, MANY + 10)), T, 0, E, 2 * start)
     if driven.shape[0] > 0:
         M = matrix(item(whole, SOLVING))
         for half in range(2):
@@ -156,7 +159,6 @@ def _solve(model: Record, whole: Any, constrained: bool, scale: float, T: Any, K
         add_given(M, n, driven, K, 2 * n, 2 * n + width, T, 0)
         add_given(G, m, driven, K, 2 * n, 2 * n + width, E, 2 * start)
     groups, rows_of_groups = table(item(whole, GROUPS)), integers(item(whole, GROUPS + 1))
-    picked = integers(item(whole, GROUPS + 2))
     put_both_products(M_inv, n, Q, m, wide_E, wide_R, groups, rows_of_groups, picked, False, wide_D)
     for half in range(2):
         put_given(driven, K, half * n, half * n + n, D, half * n)
@@ -166,7 +168,7 @@ def _solve(model: Record, whole: Any, constrained: bool, scale: float, T: Any, K
 def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u: Any, by_z: Any, by_time: Any) -> None:
     """The solution of `_solve`, put where it belongs, with *m* equations; *by_z* is zero as it is given."""
     D, start = matrix(item(whole, SOLVING + 2)), blocks(item(whole, RIGID + 4)).shape[1] * 8
-    E, Q = matrix(item(whole, SOLVING + 4)), matrix(item(whole, SOLVING + 10))
+    E, Q = matrix(item(whole, SOLVING + 4)), matrix(item(whole, SOLVING + 12))
     last = T.shape[1] - 1
     for i in range(n):
         for j in range(n):
@@ -198,7 +200,8 @@ def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u
 # fmt: off
 @generic
 def _find_all(
-    model: Record, inverse: bool, u_dot: Any, whole: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any
+    model: Record, fresh: bool, inverse: bool, u_dot: Any, whole: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any,
+    by_time: Any,
 ) -> None:
     # fmt: on
     """As `sweep.calc_derivatives`, with all that acts; *whole* is a tuple, see `PLAN` and those behind it."""
@@ -228,8 +231,8 @@ def _find_all(
             for j in range(n):
                 by_q[i, j], by_u[i, j] = rigid[3][i, j], rigid[3][n + i, j]
         return
-    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, *both_in(whole, SOLVING + 11), by_forces)
-    _solve(model, whole, constrained, scale, T, K, by_forces)
+    inverse_mass_matrix.calc_m_inv(model, 0, EVERYTHING, *both_in(whole, SOLVING + 15), by_forces)
+    _solve(model, fresh, whole, constrained, scale, T, K, by_forces)
     _put(n, whole, E.shape[0] if constrained else 0, T, K, by_forces, by_q, by_u, by_z, by_time)
 
 

@@ -17,7 +17,6 @@ from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
-from ..tree.matrix_sweep import clear
 
 #: Errors of accelerations, by the largest number that they are the sum of, up to which equations do not contradict each other.
 LEAST_ERROR = 1e-10
@@ -163,40 +162,65 @@ def put_given(driven: Any, K: Any, first: int, end: int, D: Any, below: int) -> 
             store(D, row, j, load(D, row, j) + load(K, driven[d], first + j))
 
 
+@apart
+def _take(A: Any, rows: Any, B: Any, picked: Any, count: int, anew: bool, D: Any) -> None:
+    """Rows from the first to before the last of two: D -= A B, or D = -A B *anew*; *picked* are the rows of B."""
+    last, o = D.shape[1] - 1, zero(load(B, 0, 0))
+    for i in range(rows[0], rows[1], 4):
+        at = i, min(i + 1, rows[1] - 1), min(i + 2, rows[1] - 1), min(i + 3, rows[1] - 1)
+        for j in range(0, last + 1, 4):
+            j1, j2, j3 = min(j + 1, last), min(j + 2, last), min(j + 3, last)
+            x = y = z = w = (o, o, o, o)
+            if not anew:
+                x, y, z, w = _column_of(D, at, j), _column_of(D, at, j1), _column_of(D, at, j2), _column_of(D, at, j3)
+            for k in range(count):
+                r = picked[k]
+                four = _four_of(A, at, r)
+                x, y = _less(x, four, load(B, r, j)), _less(y, four, load(B, r, j1))
+                z, w = _less(z, four, load(B, r, j2)), _less(w, four, load(B, r, j3))
+            for place, four in ((j, x), (j1, y), (j2, z), (j3, w)):
+                _store_four(D, at, (0, place), four)
+
+
 @generic
-def project(model: Record, row_of: Any, M_inv: Any, all_rows: Any, G: Any, P: Any, W: Any, Q: Any) -> None:
-    """M^-1 becomes M^, and *Q* is found; *row_of* says of each equation its row of *G*, or -1, and the others are scratch."""
-    n, m = model.nu, W.shape[0]
-    o = zero(load(model.time, 0, 0))
-    clear(all_rows)
-    constraint_operators.calc_g(model, all_rows)
-    for r in range(model.num_rows):
-        if row_of[r] >= 0:
-            for i in range(n):
-                store(G, row_of[r], i, load(all_rows, r, i))
-    clear(W)
-    constraint_operators.put_inverse_of_gram(model, row_of, W)
+def _column_of(D: Any, at: Any, j: int) -> Any:
+    return load(D, at[0], j), load(D, at[1], j), load(D, at[2], j), load(D, at[3], j)
+
+
+# fmt: off
+@generic
+def project(
+    model: Record, fresh: bool, row_of: Any, M_inv: Any, G: Any, P: Any, S: Any, flat_S: Any, Q: Any, picked: Any
+) -> None:
+    # fmt: on
+    """M^-1 becomes M^, and *Q* is found, and Q^T, the first rows of *S*; *row_of* says of each equation its row, or -1.
+
+    The factor of the Gram matrix may be *fresh*. Rows are in the order of `row_place`. Of one state all but G and
+    Q have eight columns a number, and *S* is there by two names.
+    """
+    n, m = model.nu, P.shape[0]
+    for at in range(constraint_operators.last(model)):
+        c, count = model.group_constraints[at], 0
+        first, rows = row_of[model.first_row[c]], constraints.num_rows(model, c)
+        constraint_operators.put_rows(model, c, G, first)
+        for place in range(model.first_path[c], model.first_path[c] + model.path_length[c]):
+            b = model.path[place]
+            for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
+                picked[count] = i
+                count += 1
+        _take(G, (first, first + rows), M_inv, picked, count, True, P)
+    constraint_operators.solve_columns(model, fresh, P, S)  # both are less than zero times what they shall be
     for c in range(m):
+        picked[c] = c
         for i in range(n):
-            store(P, c, i, o)
-        for k in range(n):
-            add_column(M_inv, n, k, load(G, c, k), P, c, 1.0)
-    for c in range(m):
-        for i in range(n):
-            store(Q, i, c, o)
-        for k in range(m):
-            w = load(W, k, c)
-            for i in range(n):
-                store(Q, i, c, load(Q, i, c) + w * load(P, k, i))
+            store(Q, i, c, load(flat_S, c, i))
+    _take(Q, (0, n), P, picked, m, False, M_inv)
     for i in range(n):
-        for c in range(0, m - 1, 2):
-            q, q1 = load(Q, i, c), load(Q, i, c + 1)
-            for j in range(n):
-                store(M_inv, i, j, load(M_inv, i, j) - q * load(P, c, j) - q1 * load(P, c + 1, j))
-        if m % 2 == 1:
-            q = load(Q, i, m - 1)
-            for j in range(n):
-                store(M_inv, i, j, load(M_inv, i, j) - q * load(P, m - 1, j))
+        for c in range(m):
+            store(Q, i, c, -load(Q, i, c))
+    for c in range(m):
+        for j in range(S.shape[1]):
+            store(S, c, j, -load(S, c, j))
 
 
 @generic
@@ -240,27 +264,19 @@ def copy_rows(source: Any, target: Any) -> None:
 
 
 @generic
-def find_turns(scale: Any, P: Any, W: Any, Z: Any) -> None:
-    """W^+ P^T by what `find_left` has made errors larger by; zero where it found none."""
+def add_turns(scale: Any, S: Any, n: int, m: int, turned: Any, R: Any, below: int, E: Any, start: int) -> None:
+    """W^+ P^T, rows of *S*, times what *turned* has beyond *R*, rows from *below* on, added to *E* from column *start* on.
+
+    *scale* says by what `find_left` has made errors larger; zero where it found none.
+    """
     o = zero(scale)
     share = where(scale > 0.0, 1.0 / where(scale > 0.0, scale, o + 1.0), o)
-    for c in range(W.shape[0]):
-        for i in range(P.shape[1]):
-            total = o
-            for k in range(W.shape[0]):
-                total = total + load(W, c, k) * load(P, k, i)
-            store(Z, c, i, share * total)
-
-
-@generic
-def add_turns(Z: Any, n: int, m: int, turned: Any, R: Any, below: int, E: Any, start: int) -> None:
-    """*Z* times what *turned* has beyond *R*, rows from *below* on, added to *E* from column *start* on."""
     for i in range(n):
         for j in range(R.shape[1]):
             x = load(turned, below + i, j) - load(R, below + i, j)
             if some_touch(absolute(x)):
                 for c in range(m):
-                    store(E, c, start + j, load(E, c, start + j) + load(Z, c, i) * x)
+                    store(E, c, start + j, load(E, c, start + j) + share * load(S, c, i) * x)
 
 
 @generic

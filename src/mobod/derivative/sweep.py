@@ -598,7 +598,8 @@ def make_work(nb: int, nu: int) -> tuple[Any, ...]:
 # fmt: off
 @generic
 def _find(
-    model: Record, inverse: bool, u_dot: Any, whole: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any, by_time: Any
+    model: Record, fresh: bool, inverse: bool, u_dot: Any, whole: Any, by_q: Any, by_u: Any, by_z: Any, by_forces: Any,
+    by_time: Any,
 ) -> None:
     # fmt: on
     """Derivatives where gravity and forces on single mobilities are all that acts: `sweep_state`'s, or -M^-1 times these.

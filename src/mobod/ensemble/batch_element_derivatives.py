@@ -33,7 +33,6 @@ from ..derivative.solve import (
     copy_rows,
     exchange,
     find_left,
-    find_turns,
     project,
     put_both_products,
     put_given,
@@ -102,7 +101,7 @@ def calc_derivatives(
     beyond: Any, both: bool, groups: tuple[Any, Any], of_rest: tuple[Any, Any], carried: Any, of_tree: Any, rows: Any,
     driven: Any, plan: Any, given: Any, udot: Any, A: Any, total: Any, totals: Any, unit: Any, N: Any,
     bends: Any, F: Any, bodies: Any, speeds: Any, of_columns: Any, stiffness: Any, C: Any, of_pairs: Any, of_lines: Any,
-    rigid: Any, T: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any, work: Any, M_inv: Any,
+    rigid: Any, T: Any, E: Any, K: Any, M: Any, left: Any, G: Any, P: Any, S: Any, Q: Any, work: Any, M_inv: Any,
     rest: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
@@ -126,17 +125,17 @@ def calc_derivatives(
         put_accelerations(model, inverse, udot, udot, A)
         m, scale, turns = rows.shape[0], o, 0
         if m > 0:
-            scale = find_left(model, A, udot, G)
+            scale = find_left(model, A, udot, left)
             turns = int(some_touch(scale))
         for turned in range(turns, -1, -1):
             if turned == 1:
-                exchange(model, G)
+                exchange(model, left)
             _find(
                 model, first, of_one, of_tree, own, own_of_each, plan, columns, udot, A, total, totals, unit, N, bends, F,
                 bodies, speeds, of_columns, stiffness, C, carried, (of_lines, of_pairs), beyond, rigid, T, E, K, driven, M,
             )
             if turned == 1:
-                exchange(model, G)
+                exchange(model, left)
                 copy_rows(rigid, D)
                 copy_rows(T, rest)
         if inverse:
@@ -149,16 +148,15 @@ def calc_derivatives(
         else:
             _make_unsound(M_inv, sound)
             if m > 0:
-                project(model, of_tree[4], M_inv, G, rows_of_g, P, W, Q)
+                project(model, model.num_slips == 0, of_tree[4], M_inv, G, P, S, S, Q, picked)
             if turns > 0:
-                find_turns(scale, P, W, G)
                 for half in range(2):
-                    add_turns(G, n, m, D, rigid, half * n, E, half * n)
-                add_turns(G, n, m, rest, T, 0, E, 2 * n)
+                    add_turns(scale, S, n, m, D, rigid, half * n, E, half * n)
+                add_turns(scale, S, n, m, rest, T, 0, E, 2 * n)
             add_given(M, n, driven, K, 0, n, rigid[:n], 0)
             add_given(M, n, driven, K, n, 2 * n, rigid[n:], 0)
             add_given(M, n, driven, K, 2 * n, columns, T, 0)
-            add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
+            add_given(G, m, driven, K, 0, columns, E, 0)
             if both:
                 put_both_products(M_inv, n, Q, m, E, rigid, *groups, picked, True, D)
             for half in range(2):
@@ -180,7 +178,7 @@ def calc_derivatives(
 @compiled
 def calc_parameter_derivatives(
     block: Any, address: int, share: Any, states: Any, of_one: Any, own_of_each: Any, groups: tuple[Any, Any], row_of: Any,
-    rows: Any, driven: Any, contradicting: Any, R: Any, E: Any, K: Any, M: Any, G: Any, rows_of_g: Any, P: Any, W: Any, Q: Any,
+    rows: Any, driven: Any, contradicting: Any, R: Any, E: Any, K: Any, M: Any, G: Any, P: Any, S: Any, Q: Any,
     work: Any, M_inv: Any, D: Any, out: Any,
 ) -> None:
     # fmt: on
@@ -214,10 +212,10 @@ def calc_parameter_derivatives(
         _make_unsound(M_inv, sound)
         m = rows.shape[0]
         if m > 0:
-            project(model, row_of, M_inv, G, rows_of_g, P, W, Q)
+            project(model, model.num_slips == 0, row_of, M_inv, G, P, S, S, Q, picked)
             scatter(contradicting, first, 0, contradict(model, model.A_GB, model.u_dot))
         add_given(M, n, driven, K, 0, columns, R, 0)
-        add_given(rows_of_g, m, driven, K, 0, columns, E, 0)
+        add_given(G, m, driven, K, 0, columns, E, 0)
         put_products(M_inv, n, Q, m, E, 0, R, 0, *groups, picked, D)
         put_given(driven, K, 0, columns, D, 0)
         put_rows(D, 0, n, out, first, 0)

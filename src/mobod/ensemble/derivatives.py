@@ -250,10 +250,10 @@ class Derivatives(OfParts):
                 return self._by_inertia(settings)
         whole = self._whole()
         rows, driven = whole.parts.rows, whole.parts.driven
-        me, moved, num_rows = max(len(rows), 1), nu if len(driven) else 0, max(self._template.tree.counts["num_rows"], 1)
+        me, moved = max(len(rows), 1), nu if len(driven) else 0
         contradicting = np.zeros((self._groups * LANES, 1))
         records = [SeededRecord(self._template) for _ in range(min(self._threads, self._groups))]
-        of_one = self._seeded(records, settings)
+        of_one = self._seeded(records, settings, max(nu, me))
         found = self._operate(
             asked,
             Stage.ACCELERATION,
@@ -264,7 +264,7 @@ class Derivatives(OfParts):
             (nu, m),
             before=(own_of_each(self._own), all_of(nu, m), whole.parts.row_of, rows, driven, contradicting),
             scratch=(
-                *((nu, m), (me, m), (moved, m), (moved, nu), (num_rows, nu), (me, nu), (me, nu), (me, me), (nu, me)),
+                *((nu, m), (me, m), (moved, m), (moved, nu), (me, nu), (me, nu), (2 * me, nu), (nu, me)),
                 *(self._column_scratch(), (nu, nu)),
             ),
             alone=_never,
@@ -295,8 +295,11 @@ class Derivatives(OfParts):
             found[..., is_other] = self.calc_parameter_derivatives(others)
         return found
 
-    def _seeded(self, each: list[SeededRecord], settings: list[Setting]) -> list[tuple[Any, ...]]:
-        """Of each thread's record the block and its numbers, where the states' own ones are, and seeds of one or of each."""
+    def _seeded(self, each: list[SeededRecord], settings: list[Setting], most: int) -> list[tuple[Any, ...]]:
+        """Of each thread's record the block and its numbers, where the states' own ones are, and seeds of one or of each.
+
+        With scratch of *most* integers.
+        """
         # numbers that states have of their own may change with settings otherwise
         others = [one for one in settings if not one.is_plain]
         reads_own = any(seed.field in self._own for one in others for seeds in one.seeds(self._template) for seed in seeds)
@@ -306,8 +309,7 @@ class Derivatives(OfParts):
         places = np.concatenate([np.zeros(0, np.int64), *own])
         kind = {"with_tangents": True, "own_parameters": True}
         addresses = np.array([_realize.advance.address(**kind), calc_residual.address(**kind)])
-        nu = self._template.tree.nu
-        return [(one.record.block, addresses, one.numbers, places, np.zeros(nu, np.int64), *seeds) for one in each]
+        return [(one.record.block, addresses, one.numbers, places, np.zeros(most, np.int64), *seeds) for one in each]
 
     def calc_inertial_parameter_regressor(self, u_dot: npt.ArrayLike) -> Array:
         """Every state's regressor ``(n, nu, 10 (nb - 1))`` at *u_dot*, ``(n, nu)`` or ``(nu,)`` for all. Needs VELOCITY.
@@ -432,7 +434,7 @@ class Derivatives(OfParts):
         scratch = (
             *((nu, 1), (tree.nb, 6), (nu, 1), (tree.nb, 6), *self._scratch_of_parts(whole)),
             *((nu, of_rest), (0 if inverse else m, wide), (moved, wide), (of_mass, nu)),
-            *((num_rows, nu), (m, nu), (m, nu), (m, m), (nu, m), self._column_scratch()),
+            *((num_rows, 1), (m, nu), (m, nu), (2 * m, nu), (nu, m), self._column_scratch()),
             *((nu, nu), (nu, of_rest)),
         )
         return before, whole.plan_of_lanes(inverse, bool(self._own)), scratch

@@ -4,12 +4,13 @@ Rows are in the kernels' order: constraint by constraint, those of disabled ones
 puts them into the order of a state's multipliers.
 """
 
+import math
 from typing import Any
 
 from ..algebra import spatial, vec3
 from ..algebra.memory import add_spatial, load3, load_spatial
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, store, zero
+from ..algebra.scalar import any_not_finite, load, store, where, zero
 from ..compiling import compiled, generic
 from ..constraint.protocol import SOLVE_ROWS
 from ..state.fields import Record
@@ -20,7 +21,7 @@ from . import acceleration, constraint_paths, constraints, gram_solve, jacobian_
 def calc_velocity_errors(block: Any, out: Any) -> None:
     """G u + offset of position and velocity equations. Needs velocities."""
     model = attach(block)
-    for at in range(_last(model)):
+    for at in range(last(model)):
         c = model.group_constraints[at]
         for k in range(model.num_p[c] + model.num_v[c]):
             r = model.first_row[c] + k
@@ -32,7 +33,7 @@ def calc_velocity_errors(block: Any, out: Any) -> None:
 def calc_acceleration_errors(block: Any, A: Any, udot: Any, out: Any) -> None:
     """G udot + offset for accelerations *udot*, at which bodies have *A* in Ground. Needs velocities."""
     model = attach(block)
-    for at in range(_last(model)):
+    for at in range(last(model)):
         put_acceleration_errors(model, model.group_constraints[at], A, udot, out)
 
 
@@ -49,7 +50,7 @@ def multiply_by_g(block: Any, u: Any, out: Any) -> None:
     """G u. Needs positions, and velocities where rows depend on u."""
     model = attach(block)
     jacobian_sweeps.outward(model, u, model.work_A)
-    for at in range(_last(model)):
+    for at in range(last(model)):
         c = model.group_constraints[at]
         for k in range(constraints.num_rows(model, c)):
             store(out, model.first_row[c] + k, 0, constraints.row_times(model, c, k, model.work_A, u))
@@ -66,7 +67,7 @@ def calc_forces(block: Any, multipliers: Any, F: Any, f: Any) -> None:
 def add_forces(block: Any, multipliers: Any, F: Any, f: Any, factor: float) -> None:
     """G^T lambda times *factor*, added to *F* and *f*."""
     model = attach(block)
-    for at in range(_last(model)):
+    for at in range(last(model)):
         add_forces_of(model, model.group_constraints[at], multipliers, F, f, factor)
 
 
@@ -106,7 +107,7 @@ def calc_g_transpose_products(block: Any, F: Any, f: Any) -> None:
 def calc_g(block: Any, G: Any) -> None:
     """G, row by row along each constraint's path; entries off the path are left alone."""
     model = attach(block)
-    for at in range(_last(model)):
+    for at in range(last(model)):
         c = model.group_constraints[at]
         put_rows(model, c, G, model.first_row[c])
 
@@ -144,26 +145,49 @@ def solve(block: Any, x: Any) -> None:
 
 
 @generic
-def put_inverse_of_gram(model: Record, row_of: Any, W: Any) -> None:
-    """(G M^-1 G^T)^+, group by group, by the factor that accelerations are found with. *row_of* numbers the rows, or is -1."""
+def _dropped(model: Record, g: int) -> Any:
+    """1 where the factor of group g has dropped rows, else 0."""
     o = zero(load(model.time, 0, 0))
+    dropped = o
+    for i in range(model.group_num_rows[g]):
+        kept = load(model.gram_inverse, model.group_first_row[g] + i, 0) > 0.0
+        dropped = where(kept, dropped, o + 1.0)
+    return dropped
+
+
+@generic
+def _any_is(mask: Any) -> bool:
+    """True if a number is 1, of 0 and 1, in any state."""
+    some: bool = any_not_finite(where(mask > 0.0, zero(mask) + math.inf, zero(mask)))
+    return some
+
+
+@generic
+def solve_columns(model: Record, fresh: bool, P: Any, S: Any) -> None:
+    """S = (G M^-1 G^T)^+ P, of rows by `row_place`, for many columns; S has scratch in as many rows behind.
+
+    The factor that accelerations have been found with is at hand if it is *fresh*, unless some lanes drop rows and others none.
+    """
+    last = P.shape[1] - 1
     for g in range(model.num_groups[0]):
-        first, m, again = model.group_first_row[g], model.group_num_rows[g], gram_solve.ANEW
-        for r in range(model.num_rows):
-            place = model.row_place[r] - first
-            if row_of[r] < 0 or place < 0 or place >= m:
-                continue
-            if again == gram_solve.ANEW:  # the factor has taken the place of the rows' scales
-                for at in range(model.group_first[g], model.group_end[g]):
-                    constraint_paths.effects(model, model.group_constraints[at])
-            for i in range(m):
-                store(model.row_work, first + i, 0, o)
-            store(model.row_work, first + place, 0, o + 1.0)
-            again = call_routine(model.constrain[SOLVE_ROWS], model, g, again)
-            for s in range(model.num_rows):
-                other = model.row_place[s] - first
-                if row_of[s] >= 0 and 0 <= other < m:
-                    store(W, row_of[s], row_of[r], load(model.row_work, first + other, 0))
+        first, m, rows = model.group_gram[g], model.group_num_rows[g], model.group_first_row[g]
+        dropped = _dropped(model, g)
+        anew = not fresh or (_any_is(dropped) and _any_is(1.0 - dropped))
+        if anew:
+            for c in range(model.group_first[g], model.group_end[g]):  # the factor has taken the place of the rows' scales
+                constraint_paths.effects(model, model.group_constraints[c])
+            call_routine(model.constrain[SOLVE_ROWS], model, g, gram_solve.FACTOR)
+            dropped = _dropped(model, g)
+        if _any_is(1.0 - dropped):
+            for j in range(0, last + 1, 4):
+                at = j, min(j + 1, last), min(j + 2, last), min(j + 3, last)
+                gram_solve.solve_columns(model, first, m, rows, P, at, S)
+        if _any_is(dropped):
+            if anew:
+                call_routine(model.constrain[SOLVE_ROWS], model, g, gram_solve.ORTHOGONALIZE)
+            for j in range(0, last + 1, 4):
+                at = j, min(j + 1, last), min(j + 2, last), min(j + 3, last)
+                gram_solve.solve_redundant_columns(model, first, m, rows, P, at, dropped, P.shape[0], S)
 
 
 @compiled
@@ -191,7 +215,7 @@ def calc_projected_m_inv(block: Any, W: Any) -> None:
 def calc_squares_of_angles(block: Any, out: Any) -> None:
     """Of each row that of its angle to what moves, see `constraint_paths.square_of_angle`. Needs articulated inertias."""
     model = attach(block)
-    for at in range(_last(model)):
+    for at in range(last(model)):
         c = model.group_constraints[at]
         constraint_paths.effects(model, c)
         for k in range(constraints.num_rows(model, c)):
@@ -208,7 +232,7 @@ def gather_residuals(block: Any) -> None:
 
 
 @generic
-def _last(model: Record) -> int:
+def last(model: Record) -> int:
     """The number of enabled constraints, which come first in group_constraints."""
     n = 0
     if model.num_groups[0] > 0:

@@ -189,12 +189,20 @@ def solve_group(model: Record, g: int) -> int:
 
 @routine
 def solve_rows(model: Record, g: int, again: int) -> int:
-    """`solve_group`, which accelerations, projections and operators share; how other right sides are solved *again*."""
+    """`solve_group`, which accelerations, projections and operators share; how other right sides are solved *again*.
+
+    Asked for FACTOR, or to ORTHOGONALIZE that, it solves nothing.
+    """
     rows, m = model.group_first_row[g], model.group_num_rows[g]
-    if again != gram_solve.ANEW:
+    if again == gram_solve.ORTHOGONALIZE:
+        gram_solve.orthogonalize(model, model.group_gram[g], m)
+        return again
+    if again == gram_solve.WHOLE or again == gram_solve.ORTHOGONAL:
         return gram_solve.solve_again(model, model.group_gram[g], m, rows, model.row_work, again)
     constraint_paths.form_gram(model, g)
     dropped = gram_solve.factor(model, g)
+    if again == gram_solve.FACTOR:
+        return again
     return gram_solve.solve(model, model.group_gram[g], m, rows, model.row_work, dropped)
 
 

@@ -12,7 +12,7 @@ semidefinite matrix does not need, so that all lanes take one path though each d
 from typing import Any
 
 from ..algebra.scalar import any_not_finite, load, num_lanes, sqrt, store, where, zero
-from ..compiling import generic
+from ..compiling import apart, generic
 from ..state.fields import Record
 from . import constraint_paths
 
@@ -32,6 +32,8 @@ IDLE = 1e-20
 #: How other right sides are solved: with a factor that is to be made anew, since some lanes have dropped rows and others none,
 #: or the present one, of which no row is dropped, or which is orthogonal.
 ANEW, WHOLE, ORTHOGONAL = 0, 1, 2
+#: What is asked for in place of these: the factor alone; then, where rows are dropped, an orthogonal one of it.
+FACTOR, ORTHOGONALIZE = 3, 4
 
 
 @generic
@@ -97,7 +99,7 @@ def solve(model: Record, first: int, m: int, rows: int, x: Any, dropped: Any) ->
     if any_not_finite(where(dropped > 0.0, 1e308 + zero(dropped), zero(dropped)) * 1e308):
         if num_lanes(dropped) > 1:  # the other lanes go their own way, so that no lane's bits depend on its neighbours
             _solve_whole(model, first, m, rows, x, dropped)
-        _orthogonalize(model, first, m)
+        orthogonalize(model, first, m)
         _solve_redundant(model, first, m, rows, x, dropped)
         some_whole = any_not_finite(where(dropped > 0.0, zero(dropped), 1e308 + zero(dropped)) * 1e308)
         return ANEW if some_whole else ORTHOGONAL
@@ -132,8 +134,8 @@ def _solve_whole(model: Record, first: int, m: int, rows: int, x: Any, left_out:
         store(x, rows + j, 0, where(left_out > 0.0, before, total * load(model.gram_inverse, rows + j, 0)))
 
 
-@generic
-def _orthogonalize(model: Record, first: int, m: int) -> None:
+@apart
+def orthogonalize(model: Record, first: int, m: int) -> None:
     """L becomes Q, whole columns, and `gram_upper` gets R; columns of zeros stay, with zeros in R.
 
     Each column is orthogonalised twice: once leaves an error times the condition of L.
@@ -185,3 +187,72 @@ def _solve_redundant(model: Record, first: int, m: int, rows: int, x: Any, dropp
         for j in range(m):
             total = total + load(model.gram, first + i * m + j, 0) * load(model.gram_work, j, 0)
         store(x, rows + i, 0, where(dropped > 0.0, total, load(x, rows + i, 0)))
+
+
+@generic
+def _four_of(X: Any, row: int, at: Any) -> Any:
+    """Numbers of a row in four columns."""
+    return load(X, row, at[0]), load(X, row, at[1]), load(X, row, at[2]), load(X, row, at[3])
+
+
+@generic
+def _put_four(X: Any, row: int, at: Any, x: Any) -> None:
+    for j in range(4):
+        store(X, row, at[j], x[j])
+
+
+@generic
+def _plus(x: Any, c: Any, y: Any) -> Any:
+    return x[0] + c * y[0], x[1] + c * y[1], x[2] + c * y[2], x[3] + c * y[3]
+
+
+@generic
+def _scaled(c: Any, x: Any) -> Any:
+    return c * x[0], c * x[1], c * x[2], c * x[3]
+
+
+@generic
+def solve_columns(model: Record, first: int, m: int, rows: int, P: Any, at: Any, S: Any) -> None:
+    """As `solve_again` with a WHOLE factor, of four columns *at* once: S = W^+ P, of rows from *rows* on."""
+    for j in range(m):
+        x = _four_of(P, rows + j, at)
+        for k in range(j):
+            x = _plus(x, -load(model.gram, first + j * m + k, 0), _four_of(S, rows + k, at))
+        _put_four(S, rows + j, at, _scaled(load(model.gram_inverse, rows + j, 0), x))
+    for j in range(m - 1, -1, -1):
+        x = _four_of(S, rows + j, at)
+        for k in range(j + 1, m):
+            x = _plus(x, -load(model.gram, first + k * m + j, 0), _four_of(S, rows + k, at))
+        _put_four(S, rows + j, at, _scaled(load(model.gram_inverse, rows + j, 0), x))
+
+
+# fmt: off
+@generic
+def solve_redundant_columns(
+    model: Record, first: int, m: int, rows: int, P: Any, at: Any, dropped: Any, work: int, S: Any
+) -> None:
+    # fmt: on
+    """The same with an ORTHOGONAL factor, of lanes with a dropped row; S has scratch from row *work* on."""
+    none = zero(load(P, 0, 0))
+    o, some = (none, none, none, none), dropped + none  # of one state, columns are eight in a number
+    for j in range(m):
+        x = o
+        for i in range(m):
+            x = _plus(x, load(model.gram, first + i * m + j, 0), _four_of(P, rows + i, at))
+        _put_four(S, work + j, at, x)
+    for j in range(m - 1, -1, -1):
+        x = _four_of(S, work + j, at)
+        for k in range(j + 1, m):
+            x = _plus(x, -load(model.gram_upper, first + j * m + k, 0), _four_of(S, work + k, at))
+        _put_four(S, work + j, at, _scaled(load(model.gram_upper, first + j * m + j, 0), x))
+    for j in range(m):
+        x = _four_of(S, work + j, at)
+        for k in range(j):
+            x = _plus(x, -load(model.gram_upper, first + k * m + j, 0), _four_of(S, work + k, at))
+        _put_four(S, work + j, at, _scaled(load(model.gram_upper, first + j * m + j, 0), x))
+    for i in range(m):
+        x, kept = o, _four_of(S, rows + i, at)
+        for j in range(m):
+            x = _plus(x, load(model.gram, first + i * m + j, 0), _four_of(S, work + j, at))
+        for j in range(4):
+            store(S, rows + i, at[j], where(some > 0.0, x[j], kept[j]))
