@@ -73,7 +73,7 @@ class Motion:
         q, q_dot, q_dot_dot = jets(knots, rows, time, degree)
         if by_speeds:
             q_dot_dot = jets(knots, jets(knots, rows, knots, degree)[1], time, degree)[1]
-        plain = tree.nq == tree.nu and not len(tree.quaternions) and _q_dot_is_u(tree)
+        plain = tree.nq == tree.nu and not len(tree.quaternions) and not np.asarray(tree.fields["rates"]).any()
         if plain:
             u, u_dot = q_dot, q_dot_dot
         else:
@@ -116,10 +116,6 @@ def natural_spline(time: Array, rows: Array, degree: int) -> Any:
     m = (degree + 1) // 2
     ends = [(order, np.zeros(rows.shape[1])) for order in range(m, degree)]
     return make_interp_spline(time, rows, degree, bc_type=(ends, ends) if ends else None)
-
-
-def _q_dot_is_u(tree: Any) -> bool:
-    return not np.asarray(tree.fields["rates"]).any()
 
 
 def _same(tree: Any) -> Any:

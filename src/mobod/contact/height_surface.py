@@ -237,10 +237,7 @@ def eigenvalues(metric: Any, form: Any, body: Any) -> Any:
     mean = 0.5 * (metric[2] * form[0] + metric[0] * form[2] - 2.0 * metric[1] * form[1]) / det
     gauss = (form[0] * form[2] - form[1] * form[1]) / det
     split, least = mean * mean - gauss, _LEAST_CURVATURE * body
-    if split > _ROUND * (bare(mean) * bare(mean) + bare(body) * bare(body)):
-        root = sqrt(split)
-    else:
-        root = zero(split)
+    root = sqrt(split) if split > _ROUND * (bare(mean) * bare(mean) + bare(body) * bare(body)) else zero(split)
     return _at_least(mean + root, least), _at_least(mean - root, least)
 
 

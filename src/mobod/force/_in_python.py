@@ -41,12 +41,11 @@ def _compute(scalar: str, pointer: int, first: int, end: int, what: int) -> None
     state = state_at(pointer) if scalar == "state" else None
     if state is None:
         raise ModelError("forces in Python are computed for single states, not in lanes")
-    if what == FORCES:
-        if pointer in _at_work:
-            raise StageError(
-                f"realize: this state is being realized, through {state.stage.name} so far, and a calc_ method of a part of "
-                "yours asks for more; use what is there, or realize state.copy()"
-            )
+    if what == FORCES and pointer in _at_work:
+        raise StageError(
+            f"realize: this state is being realized, through {state.stage.name} so far, and a calc_ method of a part of "
+            "yours asks for more; use what is there, or realize state.copy()"
+        )
     stage, valid = state.stage_number, state.valid
     try:
         state.stage_number, state.valid = VELOCITY, valid & _VERSIONS | KINEMATICS | _UNTOUCHED

@@ -64,11 +64,7 @@ def coordinate_rate(model: Any, integers: int) -> Any:
 @generic
 def rate_of(model: Any, b: int, which: int) -> Any:
     """The rate of coordinate number *which* of body b, from u: in lanes q_dot may have been left out."""
-    if model.rates[b] == q_rates.SAME:
-        rate = load(model.u, model.first_u[b] + which, 0)
-    else:
-        rate = _rate_of_all(model, b, which)
-    return rate
+    return load(model.u, model.first_u[b] + which, 0) if model.rates[b] == q_rates.SAME else _rate_of_all(model, b, which)
 
 
 @apart

@@ -10,6 +10,7 @@ import numpy as np
 from .. import body
 from ..algebra.arrays import Array
 from ..value import MassProperties
+from ..value.inertia import point_inertia
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -23,14 +24,10 @@ class LinkMass:
     @property
     def inertia(self) -> Array:
         """Inertia about the origin of the link's frame."""
-        return self.central_inertia + _point_inertia(self.mass, self.com)
+        return self.central_inertia + point_inertia(self.com, self.mass)
 
 
 MASSLESS = LinkMass(0.0, np.zeros(3), np.zeros((3, 3)))
-
-
-def _point_inertia(mass: float, p: Array) -> Array:
-    return mass * (float(p @ p) * np.eye(3) - np.outer(p, p))
 
 
 #: What stands for the mass of an inertia without, in kg for each kg m^2: too little to be seen beside any length of a robot.

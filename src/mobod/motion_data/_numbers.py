@@ -156,10 +156,9 @@ def scan(data: Any, width: int, powers: Any, out: Any, left: Any, counts: Any) -
                 while c == SPACE:
                     i += 1
                     c = int(data[i])
-                if c == TAB or c == NEWLINE:
-                    if column < width:
-                        out[row, column] = np.nan
-                        column += 1
+                if (c == TAB or c == NEWLINE) and column < width:
+                    out[row, column] = np.nan
+                    column += 1
             if c == NEWLINE:
                 break
             if gap:

@@ -96,7 +96,7 @@ def read_sto(path: str | os.PathLike[str], *, model: Any = None, degrees: bool |
         raise ValueError(f"{path}, line {line}: the first column is time, not {(labels or [''])[0]!r}")
     width, shape = TYPES[kind]
     report: list[str] = []
-    if "" in labels and len(_split(_first_row(text[start:]))) == len(labels) - labels.count(""):
+    if "" in labels and len(_split(text[start:].lstrip("\n").split("\n", 1)[0])) == len(labels) - labels.count(""):
         labels = [label for label in labels if label]
         report.append(f"line {line}: there are tabs between the labels that no column belongs to.")
     rows = without_repeats(_rows(path, text[start:], width, len(labels) - 1, line + 1), 0, report)
@@ -200,10 +200,6 @@ def _version(header: dict[str, str]) -> float:
         return float(word)
     except ValueError:
         return 0.0
-
-
-def _first_row(text: str) -> str:
-    return text.lstrip("\n").split("\n", 1)[0]
 
 
 def _split(row: str) -> list[str]:

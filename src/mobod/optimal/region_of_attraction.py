@@ -203,7 +203,7 @@ def find_region_of_attraction(
     for k in range(rounds):
         deviations = rng.uniform(-1.0, 1.0, (n, len(names))) * half if k == 0 else _in_ellipsoid(rng, P, level, n)
         ensemble = _begin(system, state, regulator, places, deviations)
-        before = _costs(regulator, ensemble)
+        before = regulator.calc_costs_to_go(np.array(ensemble.q), np.array(ensemble.u), np.array(ensemble.z))
         motions = ensemble.simulate(time, controller=controller, accuracy=accuracy, report_interval=time)
         done = _at_rest(regulator, motions, tolerance)
         starts.append(deviations)
@@ -257,10 +257,6 @@ def _begin(system: Any, state: State, regulator: Regulator, places: list[int], d
     if state.is_constrained:
         ensemble.project()
     return ensemble
-
-
-def _costs(regulator: Regulator, ensemble: Ensemble) -> Array:
-    return regulator.calc_costs_to_go(np.array(ensemble.q), np.array(ensemble.u), np.array(ensemble.z))
 
 
 def _at_rest(regulator: Regulator, motions: Any, tolerance: float) -> Any:

@@ -266,8 +266,7 @@ class Carrying(Base):
                 "holds, or sets one that sensitivities are asked by; they follow q, u and z alone: let the handler leave these "
                 "parameters as they are, and set q and u"
             )
-        found = rates[: of.ny].reshape(S.shape) - f * shifts
-        return found
+        return rates[: of.ny].reshape(S.shape) - f * shifts
 
     def _is_off(self, state: State) -> bool:
         """True if constraints are missed, so that projecting the state changes with more than the manifold's tangents."""

@@ -219,10 +219,7 @@ class Resources:
 
     def stage_of(self, state: State, subsystem: int) -> int:
         """The stage of *subsystem*: the state's, or the one below until its hook has run; or the one it was advanced to."""
-        if self.step:
-            stage = self.step - (subsystem >= self.turn)
-        else:
-            stage = state.stage_number
+        stage = self.step - (subsystem >= self.turn) if self.step else state.stage_number
         ahead = self.ahead.get(subsystem)
         if ahead:
             while stage < REPORT and ahead.get(stage + 1) == self.version(state, stage + 1):

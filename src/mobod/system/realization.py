@@ -216,13 +216,12 @@ class Realizing(Explaining):
         if state.stage_number < Stage.MODEL:
             raise StageError("realize needs Stage.MODEL; call system.realize_model(state)")
         before, resources = (state.stage_number, state.valid), state.resources
-        if resources is not None:
-            if resources.realizing:
-                raise StageError(
-                    f"realize to Stage.{stage.name}: this state is being realized, through {state.stage.name} so far, and a "
-                    "hook or a calc_ method of a part of yours asks for more; use what is there, do it at a later stage's "
-                    "hook, or realize state.copy()"
-                )
+        if resources is not None and resources.realizing:
+            raise StageError(
+                f"realize to Stage.{stage.name}: this state is being realized, through {state.stage.name} so far, and a "
+                "hook or a calc_ method of a part of yours asks for more; use what is there, do it at a later stage's "
+                "hook, or realize state.copy()"
+            )
         # allocations of INSTANCE's hooks are undone if they fail
         allocated = resources.snapshot() if resources is not None and before[0] < Stage.INSTANCE else {}
         try:

@@ -30,11 +30,7 @@ FROM_MOTION = 3
 def acceleration(model: Record, b: int, i: int) -> Any:
     """udot of mobility i of body b: FROM_LOCK or FROM_MOTION."""
     a = zero(load(model.u, i, 0))
-    if model.prescribed[b] == FROM_LOCK:
-        a = a + load(model.lock_u, i, 0)
-    else:
-        a = load(model.known_u_dot, i, 0)
-    return a
+    return a + load(model.lock_u, i, 0) if model.prescribed[b] == FROM_LOCK else load(model.known_u_dot, i, 0)
 
 
 @generic

@@ -103,9 +103,8 @@ class InertiaMatrix(MatrixValue):
         yz: float = 0.0,
     ) -> None:
         name = type(self).__name__
-        if isinstance(xx, InertiaMatrix):
-            if type(xx) is not type(self):
-                raise TypeError(f"{xx!r} cannot be made a {name}; multiply or divide it by the mass")
+        if isinstance(xx, InertiaMatrix) and type(xx) is not type(self):
+            raise TypeError(f"{xx!r} cannot be made a {name}; multiply or divide it by the mass")
         if yy is None and zz is None:
             matrix = _symmetric(xx, name)
         elif yy is None or zz is None:

@@ -220,7 +220,7 @@ class MotionViewer(Page):
             for name in dict.fromkeys(name for motion in self._motions for name in motion.tracks.names):
                 self._add_toggle(name)
         with gui.add_folder("Graphs"):
-            curves = _curve_names(first)
+            curves = list(find_curves(first)) or ["energy"]
             self._curve = gui.add_dropdown("quantity", curves, initial_value=curves[0])
             self._plot: Any = None
             self._graphs = gui.add_folder("over time")
@@ -344,10 +344,6 @@ class MotionViewer(Page):
         if self._plot is not None and (now - self._curve_at > 1.0 / CURVES or not self._playing):
             self._curve_at = now
             self._plot.data = (self._times, *self._values, self._until(row))
-
-
-def _curve_names(trajectory: Trajectory) -> list[str]:
-    return list(find_curves(trajectory)) or ["energy"]
 
 
 def _curve_of(trajectory: Trajectory, name: str) -> Array:

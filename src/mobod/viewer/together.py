@@ -45,7 +45,7 @@ def put_together(replays: Sequence[Replay], offsets: Array, are_ghosts: bool) ->
     for number, (one, offset) in enumerate(zip(others, offsets[1:], strict=True), start=1):
         start = len(about["bodies"])
         color = COLORS[(number - 1) % len(COLORS)] if are_ghosts else None
-        alike = _is_alike(first, one)
+        alike = all(np.array_equal(first.arrays[name], one.arrays[name]) for name in ("vertices", "normals", "triangles"))
         for k, surface in enumerate(one.about["surfaces"]):
             _add_surface(about, surface, start, color, k if alike else None)
         _add_rest(about, one.about, start, color, number)
@@ -110,11 +110,6 @@ def _add_rest(about: dict[str, Any], other: dict[str, Any], start: int, color: A
     for one in other["tracks"]:
         own = one["color"] if color is None else [*color, GHOST]
         about["tracks"].append({**one, "bodies": [body + start for body in one["bodies"]], "color": own})
-
-
-def _is_alike(one: Replay, other: Replay) -> bool:
-    """True if two have the same shapes."""
-    return all(np.array_equal(one.arrays[name], other.arrays[name]) for name in ("vertices", "normals", "triangles"))
 
 
 def _rows(values: NDArray[Any], count: int) -> NDArray[Any]:

@@ -51,9 +51,8 @@ def nearest_on_capsule(x: Any, radius: Any, half: Any) -> Any:
     elif z < -half:
         z, between = o - half, False
     length, n = _from(x, (o, o, z))
-    if between:
-        if length == 0.0:
-            n = (o + 1.0, o, o)
+    if between and length == 0.0:
+        n = (o + 1.0, o, o)
     S = _curvature.of_capsule(1.0 / radius + o, (o, o, o + 1.0), n, z, half + o)
     return length - radius, n, S
 

@@ -85,10 +85,7 @@ def _bending(feature: Any, R: Any, n: Any, t: Any, u: Any) -> float:
 @generic
 def across(n: Any) -> Any:
     """Two unit vectors square to n and to each other."""
-    if abs(n[0]) < 0.6:
-        t = unit((0.0, -n[2], n[1]))
-    else:
-        t = unit((n[2], 0.0, -n[0]))
+    t = unit((0.0, -n[2], n[1])) if abs(n[0]) < 0.6 else unit((n[2], 0.0, -n[0]))
     return t, vec3.cross(n, t)
 
 

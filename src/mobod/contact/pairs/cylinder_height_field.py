@@ -24,17 +24,11 @@ def _rim(model: Any, pair: Pair, count: int, c: Any, axis: Any, other: Any, radi
     n, _ = normal(z_x, z_y)
     down = vec3.sub(vec3.scale(vec3.dot(n, axis), axis), n)
     square = vec3.dot(down, down)
-    if square > 1e-12:
-        down = vec3.scale(1.0 / sqrt(square), down)
-    else:
-        down = other
+    down = vec3.scale(1.0 / sqrt(square), down) if square > 1e-12 else other
     across = vec3.cross(axis, down)
     for i in range(4):
         a = radius if i < 2 else -radius
-        if i & 1 == 0:
-            at = vec3.add_scaled(c, a, down)
-        else:
-            at = vec3.add_scaled(c, a, across)
+        at = vec3.add_scaled(c, a, down) if i & 1 == 0 else vec3.add_scaled(c, a, across)
         count = corner(model, pair, count, at, feature + i)
     return count
 

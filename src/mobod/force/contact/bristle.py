@@ -247,10 +247,7 @@ def bristle_force(
         longest = vec3.dot(bent, bent)
         if longest > most * most:
             bent = vec3.scale(most / sqrt(longest), bent)
-        if stiffness > 0.0:
-            z = vec3.scale(1.0 / stiffness, bent)
-        else:
-            z = o, o, o
+        z = vec3.scale(1.0 / stiffness, bent) if stiffness > 0.0 else (o, o, o)
     if what == routines.FORCES:
         now, rows = int(bare(load_lane(model.contact_sum, 0, _COUNT, lane))), model.bristle_now
         if now >= model.bristle_rows:

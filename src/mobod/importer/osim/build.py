@@ -103,10 +103,7 @@ class Builder(Building):
             while name == model.matter.ground.name or name in model.bodies:
                 name += "_body"
             site = Site(self.mobods[id(inboard.item)], part, Transform(), Transform(), mobilizer.is_reversed, name)
-            if link.item is None:
-                mobod = self._float(item, site)
-            else:
-                mobod = self._join(link.item, site)
+            mobod = self._float(item, site) if link.item is None else self._join(link.item, site)
             if mobilizer.copy:
                 weld = free_name(f"{name}_weld", model.constraints)
                 model.constraints[weld] = constraint.Weld(self.mobods[id(item)], Transform(), mobod, Transform(), name=weld)

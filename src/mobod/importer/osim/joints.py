@@ -191,10 +191,7 @@ def _motion(axes: Sequence[Axis], name: str) -> str:
             is_line = (one is None and axis.is_open) or (
                 one is not None and one.tag == "LinearFunction" and abs([*one.many("coefficients").tolist(), 1.0][0]) == 1.0
             )
-            if is_line:
-                motion = ROTATIONAL if k < 3 else TRANSLATIONAL
-            else:
-                motion = motion or COUPLED
+            motion = (ROTATIONAL if k < 3 else TRANSLATIONAL) if is_line else motion or COUPLED
     return motion or COUPLED
 
 
