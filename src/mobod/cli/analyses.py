@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from .. import biomechanics
 from ..algebra.arrays import Array
 from ..errors import CommandError
 from ..importer.model import Model
 from ..importer.tool_setup import Analysis
+from ..motion_data import write_sto
 
 #: What an analysis finds: tables by the ends of their files' names, and the labels of columns in degrees, or these by table.
 Found = tuple[dict[str, Any], frozenset[str] | dict[str, frozenset[str]]]
@@ -23,8 +25,6 @@ def find_and_save(
     say: Callable[[str], None], rows: Array,
 ) -> list[Path]:  # fmt: skip
     """The files of one analysis; names of these begin with *begin*. The motion's times are *rows*."""
-    from ..motion_data import write_sto
-
     tables, in_degrees = _FINDERS[one.kind](one, model, motion, options, common, say)
     paths = []
     for end, table in tables.items():
@@ -50,27 +50,23 @@ def one_of(table: Any, every: int, rows: Array) -> Any:
 
 
 def _muscles(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import analyze_muscles
-
     names = options.coordinate or listed(one.lists.get("moment_arm_coordinate_list"))
     if not options.coordinate and not _flag(one, "compute_moments", True):
         names = []
-    found = analyze_muscles(model, motion, muscles=listed(one.lists.get("muscle_list")), coordinates=names, **common)
+    found = biomechanics.analyze_muscles(
+        model, motion, muscles=listed(one.lists.get("muscle_list")), coordinates=names, **common
+    )
     return found.tables, frozenset()
 
 
 def _reactions(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import joint_reactions
-
     forces = options.forces or next(iter(one.lists.get("forces_file", [])), None)
     return {
-        "ReactionLoads": joint_reactions(model, motion, forces=forces, **_joints(options, one.lists), **common)
+        "ReactionLoads": biomechanics.joint_reactions(model, motion, forces=forces, **_joints(options, one.lists), **common)
     }, frozenset()
 
 
 def _accelerations(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import induced_accelerations
-
     names: list[str] | None = options.coordinate or one.lists.get("coordinate_names")  # a setup file's list may be empty
     names = names if names is None or names == [] else listed(names)
     bodies = options.body or _bodies(model, one.lists.get("body_names", []))
@@ -79,7 +75,7 @@ def _accelerations(one: Analysis, model: Model, motion: Any, options: Any, commo
     contact: Any = one.contacts or options.contact
     if contact and options.loads is None:
         raise CommandError("contact takes the place of external loads, and there are none; give them with --loads FILE")
-    found = induced_accelerations(
+    found = biomechanics.induced_accelerations(
         model,
         motion,
         options.loads if contact else None,
@@ -103,53 +99,43 @@ def _turns(model: Model, of: str, label: str) -> bool:
 
 
 def _coordinates(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import coordinate_kinematics
-
-    found = coordinate_kinematics(model, motion, coordinates=listed(one.lists.get("coordinates")), **common)
+    found = biomechanics.coordinate_kinematics(model, motion, coordinates=listed(one.lists.get("coordinates")), **common)
     return found, frozenset(model.angles if _flag(one, "in_degrees", True) else ())
 
 
 def _of_bodies(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import body_kinematics
-
     names = listed(one.lists.get("bodies"))
     local = _flag(one, "express_results_in_body_local_frame", False)
-    found = body_kinematics(model, motion, bodies=None if names is None else _bodies(model, names), local=local, **common)
+    found = biomechanics.body_kinematics(
+        model, motion, bodies=None if names is None else _bodies(model, names), local=local, **common
+    )
     turning = [label for label in found["pos_global"].labels if label.endswith(("_Ox", "_Oy", "_Oz"))]
     return found, frozenset(turning if _flag(one, "in_degrees", True) else ())
 
 
 def _of_point(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import point_kinematics
-
     body, base, name = (
         " ".join(one.lists.get(tag, [])) or usual
         for tag, usual in (("body_name", "ground"), ("relative_to_body_name", "ground"), ("point_name", "NONAME"))
     )
     point = [float(word) for word in one.lists.get("point", [])] or (0.0, 0.0, 0.0)
     base = "ground" if base.lower() == "none" else base
-    found = point_kinematics(model, motion, body, point, relative_to=base, **common)
+    found = biomechanics.point_kinematics(model, motion, body, point, relative_to=base, **common)
     return {f"{name}_{end}": table for end, table in found.items()}, frozenset()
 
 
 def _actuators(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import actuation
-
-    return actuation(model, motion, **common), frozenset()
+    return biomechanics.actuation(model, motion, **common), frozenset()
 
 
 def _forces(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import forces_over
-
     if _flag(one, "include_constraint_forces", False):
         say("note: forces of constraints are left out of the ForceReporter's table")
-    return {"forces": forces_over(model, motion, **common)}, frozenset()
+    return {"forces": biomechanics.forces_over(model, motion, **common)}, frozenset()
 
 
 def _states(one: Analysis, model: Model, motion: Any, options: Any, common: Any, say: Callable[[str], None]) -> Found:
-    from ..biomechanics import states_over
-
-    return {"states": states_over(model, motion, **common)}, frozenset()
+    return {"states": biomechanics.states_over(model, motion, **common)}, frozenset()
 
 
 _FINDERS: dict[str, Callable[..., Found]] = {
