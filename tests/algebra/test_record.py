@@ -1,12 +1,19 @@
 """The record: its fields are what their declarations say, in the order of these, and what touches is one array."""
 
 import ctypes
+from typing import NamedTuple
 
 import numpy as np
 import pytest
 
-from mobod.algebra.record import LANES, DualRows, Field, layout
+from mobod.algebra.record import LANES, DualRows, Field, address_of, attach, integers_at, layout, numbers_at, row_at
+from mobod.compiling import compiled
 from mobod.state.fields import Record
+
+
+class Place(NamedTuple):
+    x: float
+
 
 SCALARS = {
     "state": {},
@@ -103,3 +110,17 @@ def test_a_field_that_does_not_exist_is_refused(record):
 def test_y_is_q_u_z_and_the_particles():
     assert Record.y.spans == ("q", "u", "z", "particle_location", "particle_velocity")
     assert Record.y_dot.spans == ("q_dot", "u_dot", "z_dot", "particle_location_dot", "particle_acceleration")
+
+
+@compiled
+def sums_at(block, numbers, row, integers, name):
+    """Sums of arrays, each read at its address, and the address of a tuple, which has none."""
+    attach(block)
+    whole, first = numbers_at(address_of(numbers), *numbers.shape), row_at(address_of(row), row.shape[0])
+    return whole[1, 2] + whole.shape[0], first[1], integers_at(address_of(integers), 2)[1], address_of(name)
+
+
+def test_an_array_is_found_by_its_address_in_kernels_and_in_python():
+    given = np.arange(6.0).reshape(2, 3), np.array([1.0, 2.5]), np.array([3, 4]), Place(1.0)
+    for sums in (sums_at, sums_at.python):
+        assert sums(np.zeros(1, np.int64), *given) == (7.0, 2.5, 4, 0)

@@ -14,6 +14,7 @@ from llvmlite import ir
 from numba.core import cgutils, types
 from numba.core.typing.templates import AttributeTemplate, infer_getattr, signature
 from numba.extending import lower_getattr_generic
+from numba.np.arrayobj import populate_array
 
 from . import record, scalar
 from .compiled_dual import DualType, dual8, gathered, join, lift, split, tangent, tangents_type, twice8
@@ -110,6 +111,29 @@ def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         block = builder.inttoptr(never_changes(builder, builder.load(last)), block.type)
     kind = ir.FunctionType(I64, [byte_pointer, *[I64] * len(integers)])
     return builder.call(builder.inttoptr(address, kind.as_pointer()), [builder.bitcast(block, byte_pointer), *integers])
+
+
+@primitive(record.address_of, (types.Array, types.BaseNamedTuple), result=types.int64)
+def _lower_address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    if not isinstance(sig.args[0], types.Array):
+        return ir.Constant(I64, 0)
+    return builder.ptrtoint(context.make_array(sig.args[0])(context, builder, args[0]).data, I64)
+
+
+def _define_array(function: Any, array: Any) -> None:
+    @primitive(function, *[types.Integer] * (1 + array.ndim), result=array)
+    def _lower(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        made, size = context.make_array(array)(context, builder), ir.Constant(I64, 8)
+        shape = list(args[1:])
+        strides = [builder.mul(columns, size) for columns in shape[1:]] + [size]
+        data = builder.inttoptr(args[0], made.data.type)
+        populate_array(made, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
+        return made._getvalue()  # noqa: SLF001  (as Numba's own do)
+
+
+_define_array(record.numbers_at, types.Array(types.float64, 2, "C"))
+_define_array(record.row_at, types.Array(types.float64, 1, "C"))
+_define_array(record.integers_at, types.Array(types.int64, 1, "C"))
 
 
 @infer_getattr

@@ -207,14 +207,29 @@ class TwiceDualRows:
 
 
 def address_of(array: npt.NDArray[Any]) -> int:
-    """The address of an array's first number; 0 of one that has none."""
-    if not array.size:
+    """The address of an array's first number; 0 of one that has none. In kernels that of any array, and 0 of a tuple."""
+    if isinstance(array, tuple) or not array.size:
         return 0
     try:
         # a quarter of the time of `array.ctypes.data`
         return ctypes.addressof(ctypes.c_char.from_buffer(array))  # type: ignore[arg-type]
     except (TypeError, ValueError, BufferError):  # of an array that nobody may write to
         return int(array.ctypes.data)
+
+
+def numbers_at(address: int, rows: int, columns: int) -> npt.NDArray[np.float64]:
+    """The float64 array at an address: for a `Routine`, which takes integers, of the kernel that has called it."""
+    return np.ctypeslib.as_array((ctypes.c_double * (rows * columns)).from_address(address)).reshape(rows, columns)
+
+
+def row_at(address: int, n: int) -> npt.NDArray[np.float64]:
+    """The same, of one dimension."""
+    return np.ctypeslib.as_array((ctypes.c_double * n).from_address(address))
+
+
+def integers_at(address: int, n: int) -> npt.NDArray[np.int64]:
+    """The same, of int64."""
+    return np.ctypeslib.as_array((ctypes.c_int64 * n).from_address(address))
 
 
 def aligned_zeros(*shape: int) -> npt.NDArray[np.float64]:

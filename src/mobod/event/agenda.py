@@ -10,6 +10,7 @@ import numpy as np
 
 from ..errors import ModelError
 from ..state.cause import Cause
+from ..state.trigger_info import TriggerInfo
 from ..value.stage import MODEL
 from .handler import EventHandler
 from .impact_when import ImpactWhen
@@ -56,6 +57,8 @@ class Agenda:
 
         #: The calls for witnesses that change sign at once.
         self._calls: dict[tuple[Watched, ...], tuple[list[Call], list[Call]]] = {}
+        #: The witnesses that were watched last, and how many settings of theirs had been set by then.
+        self._watched: tuple[int, list[Watched]] | None = None
         #: What watches contacts, where they run by events: the time stepper sets it.
         self.contacts: Any = None
         self._with_events = overriding("calc_time_of_next_scheduled_event")
@@ -63,7 +66,7 @@ class Agenda:
         self._handling, self._reporting = overriding("handle_events"), overriding("report_events")
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_calls": {}}
+        return {**self.__dict__, "_calls": {}, "_watched": None}
 
     @property
     def is_empty(self) -> bool:
@@ -147,19 +150,23 @@ class Agenda:
 
     def watched(self, state: State) -> list[Watched]:
         """All witnesses, of reporters, of handlers and of subsystems, that make an event when they rise or fall."""
+        resources, known = state.resources, self._watched
         for k, one in enumerate(self._triggered):
-            owner = one.owner
-            settings = owner.get_required_stage(), owner.get_trigger_info(), owner.witness if one.has_witness else None
-            if one.settings != settings:
-                self._triggered[k] = of_triggered(owner)
+            owner, (stage, info, witness) = one.owner, one.settings
+            same = owner.get_trigger_info() is info and owner.get_required_stage() is stage
+            if not same or (one.has_witness and owner.witness is not witness):
+                self._triggered[k], known = of_triggered(owner), None
+        if known is not None and known[0] == TriggerInfo.changes and self.contacts is None and resources is None:
+            return known[1]  # as after most events
         found = self._triggered[:]
         if self.contacts is not None:
             found += self.contacts.watched(state)
-        resources = state.resources
         if resources is not None:
             for index, subsystem in enumerate(self.system.subsystems):
                 found += self._triggers_of(state, resources, index, subsystem)
-        return [one for one in found if one.info.rising or one.info.falling]
+        found = [one for one in found if one.info.rising or one.info.falling]
+        self._watched = TriggerInfo.changes, found
+        return found
 
     def _triggers_of(self, state: State, resources: Any, index: int, subsystem: Any) -> list[Watched]:
         places = []

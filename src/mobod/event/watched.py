@@ -57,19 +57,20 @@ class Watched:
     #: The window of time in which its events are found, as it was set last.
     window: float = 0.0
 
+    #: What the owner is of: `EventReporter`, `EventHandler`, or None of a subsystem.
+    form: type | None = None
+
     @functools.cached_property
     def what(self) -> str:
         """The quantity that changes sign, in words: only when asked for, as writing arrays takes as long as many steps."""
         return self.label or (repr(self.owner.witness) if isinstance(self.owner, When) else "")
 
+    def __post_init__(self) -> None:
+        self.form = next((form for form in (EventReporter, EventHandler) if isinstance(self.owner, form)), None)
+
     def set_window(self, accuracy: float, time_scale: float) -> None:
         """Set the window of time for a run of this accuracy."""
         self.window = self.info.calc_window(accuracy, time_scale)
-
-    @functools.cached_property
-    def form(self) -> type | None:
-        """`EventReporter` or `EventHandler`, which the owner is; None of a subsystem."""
-        return next((form for form in (EventReporter, EventHandler) if isinstance(self.owner, form)), None)
 
     @functools.cached_property
     def name(self) -> str:
@@ -90,8 +91,12 @@ class Found:
 
 def found_of(low: float, high: float, watched: Sequence[Watched], crossed: Sequence[float]) -> Found:
     """The events of those that have risen, 1 in *crossed*, or fallen, -1, in a window of time."""
-    which = [one for one, sign in zip(watched, crossed, strict=True) if sign]
-    return Found(low, high, which, [sign > 0.0 for sign in crossed if sign])
+    which, rising = [], []
+    for one, sign in zip(watched, crossed, strict=True):
+        if sign:
+            which.append(one)
+            rising.append(sign > 0.0)
+    return Found(low, high, which, rising)
 
 
 def is_compiled(owner: Any) -> bool:

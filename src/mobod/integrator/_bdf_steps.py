@@ -430,4 +430,4 @@ def sampled(model: Any, run: Any) -> None:
 advance = stepping(
     Method(attempt, plan, find_error, accept, refuse, interpolate_run, limit, forget, sampled, controls_fixed=True), "bdf"
 )
-find = of_one_state(interpolate_run, "bdf")
+find = of_one_state(interpolate_run, "bdf", CONTROL_SIZE)

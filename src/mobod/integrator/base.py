@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
-from ..compiling import Job, Kernel, compile_ahead, run_noting, with_refusals_apart
+from ..compiling import Job, Kernel, Routine, compile_ahead, run_noting, with_refusals_apart
 from ..control.custom import controllers_of
 from ..errors import ConvergenceError, ModelError, TopologyError
 from ..event import Termination, TerminationReason
@@ -110,7 +110,7 @@ class Integrator(Sealed):
 
     INNER = frozenset(
         """
-        advance aim_at allow_interpolation arguments arrive_at_end attach begin_compiled begin_run call_back
+        advance aim_at allow_interpolation arguments arrive_at_end arrive_at_event attach begin_compiled begin_run call_back
         calling calls_witnesses can_run_compiled can_watch check_inertia
         choose_routines control counts ends_at_stage entry_points error_order fail final_time find find_quick
         flight_resolution follow_jump
@@ -136,8 +136,8 @@ class Integrator(Sealed):
     kernel: ClassVar[Kernel] = loop.advance
     #: Whether that leaves out forces that the state has at the end of a step.
     leaves_out: ClassVar[bool] = False
-    #: The kernel that searches a step for events.
-    find: ClassVar[Kernel] = event_search.find
+    #: What searches a step for events.
+    find: ClassVar[Routine] = event_search.find
 
     _state: State  #: Of the run; None before one has begun.
     accuracy: float
@@ -450,7 +450,11 @@ class Integrator(Sealed):
         state, control = self._state, self.control
         self.get_room(state)
         tries = not control[rk.STEP] > 0.0
-        status = self._call_as_chosen(beginning.start, self.work, control, self.counts)
+        if self._goes_plain:
+            kernel, given = beginning.start, (state.block, self.work, control, self.counts)
+            state.valid, status = 0, (kernel.code or kernel.code_for(*given))(*given)
+        else:
+            status = self._call_as_chosen(beginning.start, self.work, control, self.counts)
         if status == rk.NOT_PROJECTED:
             reason = _diagnosis.not_projected(self.system, state, self.constraint_tolerance)
             failed = ConvergenceError(f"the state at time {state.time:.9g} cannot be brought to its constraints")
@@ -739,24 +743,31 @@ class Integrator(Sealed):
         if record.witness_numbers is not numbers:
             record.share("witness_numbers", numbers)
 
-    def search_events(self, looks: int, needs_rates: bool, watched: Any, seen: Any, end: float) -> int:
-        """Search the last step for events up to *end*: see `stepping.event_search`."""
-        state, find = self._state, type(self).find
-        if looks != 0:  # which knows the method
-            own = self.work, self.work, self.control, self.counts
-            status, _ = with_refusals_apart(find, state.block, looks, needs_rates, watched, seen, end, *own)
+    def search_events(self, end: float) -> int:
+        """Search the last step for events from SOUGHT up to *end*: see `stepping.event_search`."""
+        kernel, looks = event_search.search_now, self.counts.item(rk.LOOKER)
+        table = self.work if looks else self.arguments()[1]
+        given = self.work, table if isinstance(table, np.ndarray) else self.work, self.control, self.counts, end
+        if looks:  # which knows the method
+            status, _ = with_refusals_apart(kernel, self._state.block, *given)
         elif self._goes_plain:
-            state.valid = 0
-            given = state.block, looks, needs_rates, watched, seen, end, *self.arguments()
-            status = (find.code or find.code_for(*given))(*given)
-            if status == event_search.FOUND and state.resources is None and self.counts.item(rk.WANTED) == EVERYTHING:
-                if self.control.item(rk.AT) == self.control.item(rk.EVENT):  # the record is left there, with all results
-                    state.valid, state.stage_number = EVERYTHING, _ACCELERATION
-                    return status
+            block, self._state.valid = self._state.block, 0
+            status = (kernel.code or kernel.code_for(block, *given))(block, *given)
+            if status == rk.FOUND and self.arrive_at_event():
+                return status
         else:
-            status = self._call_as_chosen(find, looks, needs_rates, watched, seen, end, *self.arguments())
-        state.invalidate_q()
-        return status
+            status = self._call_as_chosen(kernel, *given)
+        self._state.invalidate_q()
+        return int(status)
+
+    def arrive_at_event(self) -> bool:
+        """A search has found an event: whether the state is there, realized, as the search has left its record."""
+        state, control = self._state, self.control
+        whole = self._goes_plain and state.resources is None and self.counts.item(rk.WANTED) == EVERYTHING
+        if not whole or control.item(rk.AT) != control.item(rk.EVENT):
+            return False
+        state.valid, state.stage_number = EVERYTHING, _ACCELERATION
+        return True
 
     def leave_at(self, time: float, stage: Stage = Stage.ACCELERATION) -> None:
         """Put the state at *time*, within the last step, and realize it."""

@@ -7,7 +7,6 @@ between them: it is searched from knot to knot, unless a lower bound that the lo
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Iterable, Iterator
 from typing import Any
 
@@ -15,11 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra.arrays import Array
+from ..algebra.record import address_of
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
 from ..event.watched import Found, Watched, found_of
 from ..event.witness import one_number
 from ..state.state import State
+from ..state.trigger_info import TriggerInfo
 from ..state.validity import EVERYTHING, KINEMATICS
 from ..stepping import event_search, record as rk, witnesses as watching
 from ..stepping.witnesses import (
@@ -91,6 +92,8 @@ class Watch:
         self._numbers: Array
         self._all_packed = False
         self._packed: tuple[list[int], list[float], list[float]] | None = None
+        #: What the loop, or a search, is told of these: its numbers from SEARCHER on.
+        self._told: npt.NDArray[np.int64]
         #: What they were packed of, where they stay as they are as long as that does.
         self._made_of: tuple[Any, ...] | None = None
         #: The rows of what has been seen, one a witness; and of these the values and rates at both ends of the last step, and
@@ -110,8 +113,8 @@ class Watch:
             self._look_through(watched)
         #: Up to `time` the witnesses have been searched; the last step has ended at `_end`.
         self.time = self._end = -np.inf
-        integrator, told = self._integrator, [one.info.told for one in watched]
-        made_of = integrator.get_state().instance_token, integrator.accuracy, self._time_scale, told, integrator.can_watch
+        integrator, changes = self._integrator, TriggerInfo.changes
+        made_of = integrator.get_state().instance_token, integrator.accuracy, self._time_scale, changes, integrator.can_watch
         if made_of == self._made_of and self._packed is not None:  # as after most events
             self._seen[:, :SHIFT] = np.nan
         else:
@@ -174,7 +177,7 @@ class Watch:
     def _lay_out(self, numbers: Array) -> None:
         """Take *numbers*, which begin with the rows of what is seen."""
         count, self._numbers = len(self.watched), numbers
-        self._table = self._integers[: WIDTH * count]
+        self._told = np.array([0, 0, self._needs_rates, count, address_of(self._integers), address_of(numbers)])
         self._seen = seen = numbers[: SEEN * count, 0].reshape(-1, SEEN)
         self._before, self._now = seen[:, BEFORE : RATE_BEFORE + 1 : 2], seen[:, NOW : RATE_NOW + 1 : 2]
         self._low, self._high, self._crossed = seen[:, AT_LOW : RATE_LOW + 1 : 2], seen[:, AT_HIGH], seen[:, CROSSED]
@@ -224,7 +227,7 @@ class Watch:
     def __getstate__(self) -> dict[str, Any]:
         kept = {**self.__dict__, "_packed": None, "_made_of": None}  # addresses are of this process
         views = "_before", "_now", "_low", "_high", "_crossed"
-        for of_process in ("_callback", "_looking", "_integers", "_numbers", "_table", *views):
+        for of_process in ("_callback", "_looking", "_integers", "_numbers", "_told", *views):
             kept.pop(of_process, None)
         return kept
 
@@ -261,12 +264,11 @@ class Watch:
         if not self._all_packed:
             return False
         self._integrator.share_witnesses(self._integers, self._numbers)
-        given = state.block, len(self.watched), True, False
-        (watching.look.code or watching.look.code_for(*given))(*given)
-        self._low[:] = self._now
+        given = state.block, len(self.watched)
+        is_finite: bool = (watching.begin.code or watching.begin.code_for(*given))(*given)
         if self._has_knots:
             self._seen[self._with_knots, SHIFT] = 0.0
-        return all(map(math.isfinite, self._low[:, 0].tolist()))
+        return is_finite
 
     def resume(self) -> None:
         """Events at the present state, which were found last, have changed nothing: the rest of the step is to be searched."""
@@ -300,11 +302,44 @@ class Watch:
         if not self._in_loop:
             return -1
         self._integrator.share_witnesses(self._integers, self._numbers)
-        self._now[:] = self._low
+        self._tell(self._searcher)
+        self._integrator.control[rk.SOUGHT] = self.time
+        if not self.time < self._end:
+            self._now[:] = self._low
         if self._has_knots:
             for k, bound in zip(self._with_knots, self._bounds, strict=False):  # none where no interval has begun
                 self._now[k] = bound
         return len(self.watched)
+
+    @property
+    def _searcher(self) -> int:
+        """The address of what searches steps in the loop; it is compiled where there is something to find."""
+        return 0 if self._has_knots or not self._is_packed else type(self._integrator).find.known_address()
+
+    @property
+    def searches_in_loop(self) -> bool:
+        """True if the loop, when it is entered, begins by searching what is left of the last step."""
+        return self._packed is not None and self._searcher != 0
+
+    def _tell(self, searcher: int, looker: int = 0) -> None:
+        """Tell the loop what there is to search."""
+        self._told[:2] = searcher, looker
+        self._integrator.counts[rk.SEARCHER : rk.SEEN_AT + 1] = self._told
+
+    def take_found(self) -> Found:
+        """The loop has found events in the last step."""
+        if not self._all_packed:
+            raise_kept()
+        self._in_loop, self._end = False, self._integrator.control.item(rk.TIME)
+        self._integrator.counts[rk.WATCHES] = 0
+        self._integrator.arrive_at_event()
+        return self._found()
+
+    def _found(self) -> Found:
+        """The events that a search has found."""
+        control = self._integrator.control
+        self.time = control.item(rk.SOUGHT)
+        return found_of(self.time, control.item(rk.EVENT), self.watched, self._crossed.tolist())
 
     def step_ended(self) -> None:
         """The loop has returned after a step in which an event is possible."""
@@ -316,10 +351,14 @@ class Watch:
             raise_kept()
         self._take_seen()
         self._in_loop = False
+        self._integrator.counts[rk.WATCHES] = 0
 
     def _take_seen(self) -> None:
-        """The last step is to be searched, as the loop has seen witnesses in it."""
+        """The last step is to be searched, as the loop has seen witnesses in it; or the rest of what was left."""
         ends = self._integrator.control.item
+        if self._integrator.get_num_steps_taken() == self._taken:
+            self.time = ends(rk.SOUGHT)
+            return
         self.time, self._end = ends(rk.PREVIOUS_TIME), ends(rk.TIME)
         self._low[:] = self._before
         if self._has_knots:
@@ -330,7 +369,7 @@ class Watch:
 
         Nor is one in it, if *is_clear*.
         """
-        if self._in_loop and self._integrator.get_num_steps_taken() > self._taken:
+        if self._in_loop:
             self._take_seen()
             if is_clear:
                 self.time, self._bounds = self._end, self._bounds_at_end
@@ -417,8 +456,9 @@ class Watch:
             integrator.share_witnesses(self._integers, self._numbers)
         else:
             looks = self._looking.address()
+        self._tell(type(integrator).find.address(), looks)
         for is_again in (False, True):
-            status = integrator.search_events(looks, self._needs_rates, self._table, self._numbers, end)
+            status = integrator.search_events(end)
             if looks or not self._all_packed:
                 raise_kept()
             if status != event_search.LOST:
@@ -428,10 +468,10 @@ class Watch:
             if is_again:
                 raise ModelError(f"a witness is not finite at time {time:.9g}; it has to be finite")
             seen[:, NOW], seen[:, RATE_NOW] = self._look_with_slopes(end, -DIFFERENCE * (end - self.time))
+        if status == rk.FOUND:
+            return self._found()
         self.time = control.item(rk.SOUGHT)
-        if status == event_search.NOTHING:
-            return None
-        return found_of(self.time, control.item(rk.EVENT), self.watched, self._crossed.tolist())
+        return None
 
     def _parts(self) -> Iterator[float]:
         """The ends of the parts in which a step with knots is searched, with what is seen there: from knot to knot, or all.

@@ -148,7 +148,7 @@ class Account:
         if not impulses and self._state.is_unchanged():
             self.entries.append((owner, 0.0, impulses))
             return
-        self.entries.append((owner, self._change(sum(one.energy for one in impulses)), impulses))
+        self.entries.append((owner, self._change(sum([one.energy for one in impulses])), impulses))
 
     def close(self) -> None:
         """The integrator has begun anew: what it has projected is due to the last call."""

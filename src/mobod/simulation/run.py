@@ -313,6 +313,8 @@ class Run:
             )
         own, settings = state.own_fields, state.settings(self._settings)
         regrouped, self._seen = state.instance_token is not self._seen, state.instance_token
+        if not (own or self._own or settings or self._settings):
+            return
         other = own.keys() != self._own.keys() or not all(
             np.array_equal(own[name], kept) for name, kept in self._own.items() if regrouped or name not in _GROUPED
         )
@@ -398,6 +400,9 @@ class Run:
 
     def _count_rows(self) -> int:
         """The number of rows that have been reported."""
+        reports = self._reports
+        if reports is not None:
+            return self._first + reports.made
         return len(self.rows) if self.by_report else self._first + self._made()
 
     def _events_before(self, n: int) -> dict[str, Array]:

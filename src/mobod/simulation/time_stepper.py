@@ -505,7 +505,7 @@ class TimeStepper(Sealed):
         """A step in one call has not got to its end: the way that finds out why, or goes on."""
         state, watch = self._integrator.get_state(), self._watch
         state.invalidate_q()
-        if status == rk.SUSPECT and watch is not None:
+        if status in (rk.SUSPECT, rk.FOUND) and watch is not None:
             try:
                 watch.step_ended()
             except BaseException:
@@ -635,7 +635,7 @@ class TimeStepper(Sealed):
                     if status == rk.NOT_TAKEN_UP and kept is not None:
                         self._stop_watching(quick)
                         self._realize_changed(kept)
-                    elif status == rk.SUSPECT and self._watch is not None:
+                    elif status in (rk.SUSPECT, rk.FOUND) and self._watch is not None:
                         self._watch.step_ended()
                         self._arrive(max(self._now, integrator.previous_time()))  # an event may come from there on
                     else:
@@ -779,22 +779,25 @@ class TimeStepper(Sealed):
         integrator.aim_at(wanted)
         control[rk.FINAL_TIME] = stop if integrator.allow_interpolation else wanted
         control[rk.TARGET] = wanted
+        status = rk.REACHED
         try:
             while True:
+                reached, taken = integrator.get_advanced_time(), integrator.get_num_steps_taken()
+                pauses = self._rows.is_pause_due()
                 if watch is not None and self._found is None:
-                    self._found = watch.search()
-                reached = integrator.get_advanced_time()
+                    stays = reached >= wanted or taken >= min(self._last_step, self._rest_at) or pauses
+                    if status == rk.SUSPECT or stays or one_by_one or self._rows.accounts or not watch.searches_in_loop:
+                        self._found = watch.search()
                 if self._rows.accounts:
                     until = min(reached, wanted, np.inf if self._found is None else self._found.high)
                     self._rows.account(until, until == reached)
                 if self._found is not None or reached >= wanted or self._step_due is not None:
                     self._rows.report(integrator, wanted if self._found is None else min(wanted, self._found.high))
                     return None
-                if self._rows.is_pause_due():
+                if pauses:
                     self._arrive(max(self._now, reached))
                     integrator.get_state().mark_unchanged()
                     self._rows.pause()
-                taken = integrator.get_num_steps_taken()
                 if taken >= self._last_step:
                     return self._limit_reached(wanted)
                 if taken >= self._rest_at and self._is_at_rest(reached):
@@ -802,7 +805,10 @@ class TimeStepper(Sealed):
                 left = min(self._last_step, self._rest_at) - taken
                 counts[rk.WATCHES] = watch.enter_loop(one_by_one) if watch is not None else -one_by_one
                 status = self._rows.step(integrator, left)
-                if status == rk.SUSPECT:
+                if status == rk.FOUND:
+                    assert watch is not None
+                    self._found = watch.take_found()
+                elif status == rk.SUSPECT:
                     if watch is None:
                         integrator.arrive_at_end()
                     else:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from ..value.checks import flag, integer, positive
 
 
@@ -33,6 +35,13 @@ class TriggerInfo:
     False
     """
 
+    #: How often something of any of them has been set: while that stays, all are as they were.
+    changes: ClassVar[int] = 0
+
+    def __setattr__(self, name: str, value: object) -> None:
+        TriggerInfo.changes += 1
+        object.__setattr__(self, name, value)
+
     def __init__(
         self,
         event_id: int = 0,
@@ -55,11 +64,6 @@ class TriggerInfo:
     def __repr__(self) -> str:
         window = f"window {self._window:g}" if self._absolute is None else f"absolute window {self._absolute:g}"
         return f"<TriggerInfo {self._event_id}, rising {self.rising}, falling {self.falling}, {window}>"
-
-    @property
-    def told(self) -> tuple[bool, bool, float, float | None]:
-        """All that has been said: which changes of sign count, and both windows."""
-        return self.rising, self.falling, self._window, self._absolute
 
     def get_event_id(self) -> int:
         """The event's number."""

@@ -14,23 +14,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..algebra.record import attach, call_routine
+from ..algebra.record import address_of, attach, call_routine, integers_at, numbers_at, row_at
 from ..algebra.scalar import load, load_lane, store, store_lane
-from ..compiling import Kernel, compiled, generic
+from ..compiling import Routine, compiled, generic, routine
+from . import record as rk
 from .evaluate import evaluate, move, settle_between
 from .method import method
-from .record import AT, EVENT, SOUGHT, run_of
+from .record import AT, EVENT, FOUND, SOUGHT, run_of
 from .witnesses import (
     AS_NEEDED,
     AT_END,
     AT_HIGH,
     AT_LOW,
+    BEFORE,
     CROSSED,
     DIFFERENCE,
     DIFFERS,
     FALLING,
     HERE,
     NOW,
+    RATE_BEFORE,
     RATE_HERE,
     RATE_LOW,
     RATE_NOW,
@@ -49,8 +52,8 @@ _MOST_PARTS, _MOST_PLACES = 60, 200
 _NEVER, _UNKNOWN = float("inf"), float("nan")
 #: A window is no smaller than so many roundings of a time.
 _RESOLUTION = 8.0 * 2.0**-52
-#: What a search comes to: nothing, an event, or a witness that is not a number on the way.
-NOTHING, FOUND, LOST = range(3)
+#: What a search comes to: nothing, or a witness that is not a number on the way; or an event, FOUND.
+NOTHING, LOST = rk.REACHED, rk.SUSPECT
 
 
 class Searched(NamedTuple):
@@ -61,17 +64,11 @@ class Searched(NamedTuple):
     run : Run
     watched, seen
         The table of witnesses, and what has been seen of them: see `stepping.witnesses`.
-    looks : int
-        The address of a callback that looks where Python finds y within a step; 0 where kernels do.
-    needs_rates : int
-        1 where values of witnesses need accelerations.
     """
 
     run: Any
     watched: Any
     seen: Any
-    looks: int
-    needs_rates: int
 
 
 @generic
@@ -264,8 +261,11 @@ def begin_search(crew: Any, lane: int, time: float, values: int, rates: int) -> 
 # -------------------------------------------------------------------------------------------- one state
 
 
-def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
-    """Make the search of a step of one state by a method's `interpolate`; the method's name names the compiled code."""
+def of_one_state(interpolate: Callable[..., None], name: str, control_size: int = rk.CONTROL_SIZE) -> Routine:
+    """Make the search of a step of one state by a method's `interpolate`; the method's name names the compiled code.
+
+    It is a routine, compiled where something is watched, and called by the loop over steps, or by `search_now`.
+    """
 
     @generic
     def go(model: Any, run: Any, time: float, with_rates: bool) -> None:
@@ -280,12 +280,12 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
     @generic
     def look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
         """See `searching`: of one state. Where there is no result AT says at which time that was."""
-        seen, watched, needs_rates = crew.seen, crew.watched, crew.needs_rates != 0
-        n, differs, sound = watched.shape[0] // WIDTH, False, True
+        seen, watched, plan = crew.seen, crew.watched, crew.run.plan
+        n, needs_rates, differs, sound = watched.shape[0] // WIDTH, plan[rk.NEEDS_RATES] != 0, False, True
         crew.run.control[AT] = time
-        if crew.looks != 0:
+        if plan[rk.LOOKER] != 0:
             store(model.witness_values, 0, 0, h)
-            call_routine(crew.looks, model, 0, 0)
+            call_routine(plan[rk.LOOKER], model, 0, 0)
         else:
             with_rates = needs_rates or h != 0.0
             go(model, crew.run, time, with_rates)
@@ -307,40 +307,50 @@ def of_one_state(interpolate: Callable[..., None], name: str) -> Kernel:
 
     search = searching(look_at)
 
-    def find(
-        block: Any,
-        looks: int,
-        needs_rates: int,
-        watched: Any,
-        seen: Any,
-        end: float,
-        work: Any,
-        table: Any,
-        control: Any,
-        counts: Any,
-    ) -> int:
-        """Search the last step of one state from SOUGHT up to *end*: NOTHING, FOUND or LOST. For the rest see `Searched`.
+    def find(model: Any, anew: int, work_at: int, size: int, table_at: int, control_at: int, counts_at: int) -> int:
+        """Search the last step of one state up to AT: NOTHING, FOUND or LOST. Its arrays are at addresses, *size* rows of work.
 
-        Where it is FOUND the record is left at the event, if AT says so, realized.
+        *anew* if from its beginning, as the loop has seen witnesses there; else from SOUGHT. Where it is FOUND the record is
+        left at the event, if AT says so, realized.
         """
-        model, run = attach(block), run_of(work, table, control, counts)
-        control[AT] = end
-        for w in range(watched.shape[0] // WIDTH):
-            if looks == 0 and not abs(seen[SEEN * w + NOW, 0]) + abs(seen[SEEN * w + RATE_NOW, 0]) < 1e300:
+        control, counts = row_at(control_at, control_size), integers_at(counts_at, rk.COUNTS_SIZE)
+        work, table = numbers_at(work_at, size, model.ny), numbers_at(table_at, size, model.ny)
+        n, end = counts[rk.WATCHED], control[AT]
+        watched, seen = integers_at(counts[rk.TABLE_AT], WIDTH * n), numbers_at(counts[rk.SEEN_AT], SEEN * n, 1)
+        crew = Searched(run_of(work, table, control, counts), watched, seen)
+        if anew != 0:
+            begin_search(crew, 0, control[rk.PREVIOUS_TIME], BEFORE, RATE_BEFORE)
+        for w in range(n):
+            if counts[rk.LOOKER] == 0 and not abs(seen[SEEN * w + NOW, 0]) + abs(seen[SEEN * w + RATE_NOW, 0]) < 1e300:
                 return LOST
-        status = search(model, Searched(run, watched, seen, looks, needs_rates), 0, end)
+        status: int = search(model, crew, 0, end)
         if status == FOUND:
             event = control[EVENT]
             control[AT] = _UNKNOWN
-            if looks == 0:
-                interpolate(model, run, event)
-                settle_between(model, run, event, 1.0)
+            if counts[rk.LOOKER] == 0:
+                interpolate(model, crew.run, event)
+                settle_between(model, crew.run, event, 1.0)
                 if evaluate(model, counts) == 0.0:
                     control[AT] = event
         return status
 
     find.__qualname__ = f"find.{name}"
-    return compiled(find)
+    return routine(find)
 
 
 find = of_one_state(method.interpolate, "hermite")
+
+
+@generic
+def search_step(model: Any, run: Any, end: float, anew: int) -> int:
+    """Search the last step of one state up to *end*, by the method's routine: see `of_one_state`."""
+    run.control[AT] = end
+    work, table, control, counts = address_of(run.work), address_of(run.table), address_of(run.control), address_of(run.plan)
+    status: int = call_routine(run.plan[rk.SEARCHER], model, anew, work, run.work.shape[0], table, control, counts)
+    return status
+
+
+@compiled
+def search_now(block: Any, work: Any, table: Any, control: Any, counts: Any, end: float) -> int:
+    """`search_step` from SOUGHT on, from Python."""
+    return search_step(attach(block), run_of(work, table, control, counts), end, 0)

@@ -31,6 +31,7 @@ from .evaluate import (
     project,
     settle_between,
 )
+from .event_search import search_step
 from .method import runge_kutta
 from .method.method import Method
 from .record import run_of
@@ -218,8 +219,8 @@ def stepping(method: Method, name: str) -> Kernel:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
 
         A report is a row of *results* (y) and, if *energies* is as long as *times*, the energy. It returns COLLAPSED when
-        steps have shrunk far: the caller may look for the cause, and call again to go on unchanged. So it does with SUSPECT,
-        where a witness may have changed sign within the last step, and with REACHED at the target.
+        steps have shrunk far: the caller may look for the cause, and call again to go on unchanged. So it does with FOUND at an
+        event within the last step, with SUSPECT where one is to be looked for there, and with REACHED at the target.
         """
         model = attach(block)
         run = run_of(work, table, control, counts)
@@ -228,6 +229,10 @@ def stepping(method: Method, name: str) -> Kernel:
                 return rk.NOT_TAKEN_UP
             forget(model, run)
         taken, realized = 0, False
+        if counts[rk.WATCHES] > 0 and counts[rk.SEARCHER] != 0 and control[rk.SOUGHT] < control[rk.TIME]:
+            status = search_step(model, run, control[rk.TIME], 0)  # an event has changed nothing
+            if status != rk.REACHED:
+                return status
         while counts[rk.REPORT] < times.shape[0]:
             k = counts[rk.REPORT]
             if times[k] <= min(control[rk.TIME], control[rk.TARGET]):
@@ -259,7 +264,13 @@ def stepping(method: Method, name: str) -> Kernel:
             if counts[rk.WATCHES] != 0:
                 realized = not look_at_end(model, work, control, counts)
                 if suspects(model, counts[rk.WATCHES], h):
-                    return rk.SUSPECT
+                    status = rk.SUSPECT
+                    if counts[rk.WATCHES] > 0 and counts[rk.SEARCHER] != 0:
+                        status = search_step(model, run, control[rk.TIME], 1)
+                    if status != rk.REACHED:
+                        return status
+                    realized = False
+                control[rk.SOUGHT] = control[rk.TIME]
         return rk.REACHED
 
     advance.__qualname__ = f"advance.{name}"

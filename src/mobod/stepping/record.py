@@ -89,7 +89,11 @@ PROJECTED = PLAN_SIZE + 15
 WATCHES = PLAN_SIZE + 16
 #: The number of the state that steps, below 0 for none, and what it failed by where its last attempt was in vain.
 STATE, FAILURE = PLAN_SIZE + 17, PLAN_SIZE + 18
-COUNTS_SIZE = PLAN_SIZE + 19
+#: Of the search for events: the address of its routine, 0 where the loop returns for it; that of a callback that looks where
+#: Python finds y within a step, 0 where kernels do; 1 where values of witnesses need accelerations; how many witnesses there
+#: are, and the addresses of their table and of what has been seen of them.
+SEARCHER, LOOKER, NEEDS_RATES, WATCHED, TABLE_AT, SEEN_AT = range(PLAN_SIZE + 19, PLAN_SIZE + 25)
+COUNTS_SIZE = PLAN_SIZE + 25
 
 # ---------------------------------------------------------------------------------------------- `control`, numbers
 
@@ -127,7 +131,7 @@ ROWS_AFTER = 4
 
 #: What loops over steps return.
 REACHED, PAUSED, STEP_TOO_SMALL, NOT_FINITE, COLLAPSED, NOT_PROJECTED, NOT_TAKEN_UP, NOT_SAMPLED = range(8)
-#: ... and before any report within a step in which a witness may have changed sign.
-SUSPECT = 8
+#: ... and before any report within a step in which a witness may have changed sign, or has.
+SUSPECT, FOUND = 8, 9
 #: What single steps of methods with loops of their own return.
 DONE, NOT_REALIZED, NOT_CONVERGED = range(3)

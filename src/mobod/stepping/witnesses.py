@@ -1,9 +1,10 @@
 """Witnesses in loops over steps, of any width: what may have changed sign within a step.
 
 A witness is a routine with its integers and numbers, which `mobod.event` writes. After each step its value and rate are
-compared with those at the step's beginning; unless a crossing is excluded, the step is searched, see `event_search`: of one
-state the loop returns for that. The record has the table of n witnesses at the beginning of its pool `witness_integers`, and
-that of one state what has been seen of them at that of `witness_numbers`; lanes have an array for it.
+compared with those at the step's beginning; unless a crossing is excluded, the step is searched, see `event_search`: in
+the loop, or of one state where that returns, as Python looks at some. The record has the table of n witnesses at the beginning
+of its pool `witness_integers`, and that of one state what has been seen of them at that of `witness_numbers`; lanes have an
+array for it.
 
 Forces that keep contacts closed, and slips, may begin at zero or a little below, and hold: they are watched from there, raised
 by many times that.
@@ -45,6 +46,7 @@ DIFFERENCE = 1e-4
 # are raised by, see `raise_of`; and the window of time in which an event is found
 BEFORE, NOW, RATE_BEFORE, RATE_NOW, CROSSED, AT_LOW, AT_HIGH, RATE_LOW, HERE, RATE_HERE, SHIFT, WINDOW = range(12)
 SEEN = 12
+_INFINITE = float("inf")
 #: Of positions of size 1: what is no more above zero is there, as rounding leaves it; and what a gap is raised to that begins
 #: lower, or overrun; and what a force or a slip is raised to that is zero, and one below zero by, in parts of it.
 ROUNDING, LEAST_GAP, LEAST, AGAIN = 1e-10, 1e-11, 1e-300, 16.0
@@ -134,6 +136,18 @@ def look(block: Any, n: int, begins: bool, again: bool) -> None:
     """A step of one state begins at the record: n witnesses as they are there, see `look_at_all`."""
     model = attach(block)
     look_at_all(model, model.witness_integers, n, model.witness_numbers, 1.0, begins, again)
+
+
+@compiled
+def begin(block: Any, n: int) -> bool:
+    """An interval of one state begins at the record, from where it is searched; whether all values are finite."""
+    model, finite = attach(block), True
+    look(model, n, True, False)
+    for w in range(n):
+        for low, now in ((AT_LOW, NOW), (RATE_LOW, RATE_NOW)):
+            store(model.witness_numbers, SEEN * w + low, 0, load(model.witness_numbers, SEEN * w + now, 0))
+        finite = finite and abs(load(model.witness_numbers, SEEN * w + NOW, 0)) < _INFINITE
+    return finite
 
 
 @compiled
