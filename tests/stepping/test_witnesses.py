@@ -1,9 +1,50 @@
-"""Witnesses in loops over steps: the loop finds the events that Python asks for."""
+"""Witnesses in loops over steps: what is asked of all states at once leaves out no state that is asked by itself."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 
 import mobod as mb
 from mobod.compiling import Routine
+from mobod.event.watched import GAP
+from mobod.stepping import witnesses
+from mobod.stepping.witnesses import BEFORE, NOW, RATE_BEFORE, RATE_NOW, SEEN, WIDTH, WINDOW
+
+NUMBERS = np.array([0.0, 1e-12, 0.3, 1.0, 2.0, 1e200, 1e301, np.inf])
+NUMBERS = np.concatenate([NUMBERS, -NUMBERS, [np.nan]])
+
+
+def test_no_event_in_a_step_is_left_out_where_all_states_are_looked_at_at_once():
+    rng, left_out = np.random.default_rng(5), 0
+    for h in (0.1, 5.0):
+        for before in NUMBERS:
+            for end in NUMBERS:
+                for rates in rng.choice(NUMBERS, (20, 2)):
+                    seen = np.full((SEEN, 1), np.nan)
+                    seen[[BEFORE, NOW, RATE_BEFORE, RATE_NOW], 0] = before, end, *rates
+                    with np.errstate(all="ignore"):
+                        found = witnesses.may_cross((before, rates[0]), (end, rates[1]), h, 1, 1)
+                        asked = witnesses.any_may_cross(1, seen, 1.0)
+                    assert asked or not found, (before, end, rates, h)
+                    left_out += not asked
+    assert left_out > 100
+
+
+def test_nor_is_a_state_near_an_event():
+    watched, left_out = np.zeros(WIDTH, np.int64), 0
+    watched[[witnesses.NEAR, witnesses.FALLING]] = GAP, 1
+    model, work = SimpleNamespace(nq=1), np.full((4, 1), 3.0)
+    for value in NUMBERS:
+        for rate in NUMBERS:
+            seen = np.full((SEEN, 1), np.nan)
+            seen[[NOW, RATE_NOW, WINDOW], 0] = value, rate, 0.1
+            with np.errstate(all="ignore"):
+                near = witnesses.is_near_event(model, watched, 1, seen, work, 0)
+                asked = witnesses.any_is_near(model, watched, 1, seen, work, 1.0)
+            assert asked or not near, (value, rate)
+            left_out += not asked
+    assert left_out > 10
 
 
 def test_the_loop_over_steps_finds_the_events_that_python_asks_for(monkeypatch):

@@ -20,10 +20,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..algebra.order import larger, size_of
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, load_lane, store, where, zero
+from ..algebra.scalar import load, load_lane, one, store, where, zero
 from ..compiling import compiled, generic
 from ..event.watched import CLOSED
+from ..tree.project import any_positive
 from .evaluate import evaluate, move, settle_between
 from .interpolation import interpolate
 from .record import PREVIOUS_TIME, TIME, WATCHES, Y, run_of
@@ -171,6 +173,36 @@ def suspects(block: Any, n: int, h: float) -> bool:
     model = attach(block)
     suspect: bool = find_suspects(model.witness_integers, n, model.witness_numbers, 0, h)[0]
     return suspect
+
+
+@generic
+def any_may_cross(n: int, seen: Any, mark: Any) -> bool:
+    """False if no witness of states that are marked has an event in their last steps: all at once, before `find_suspects`."""
+    doubt = zero(mark)
+    for w in range(n):
+        g0, g1 = load(seen, SEEN * w + BEFORE, 0), load(seen, SEEN * w + NOW, 0)
+        r0, r1 = load(seen, SEEN * w + RATE_BEFORE, 0), load(seen, SEEN * w + RATE_NOW, 0)
+        # of the same sign at both ends, and not there and back; no comparison holds of what is no number
+        stays = where(g1 * r1 <= 0.0, one(mark), where(r0 * g1 >= 0.0, one(mark), zero(mark)))
+        stays = where(size_of(g0) + size_of(g1) + size_of(r1) < 1e300, stays, zero(mark))
+        doubt = doubt + where(g0 * g1 > 0.0, one(mark) - stays, one(mark))
+    return any_positive(where(mark > 0.0, doubt, zero(mark)))
+
+
+@generic
+def any_is_near(model: Any, watched: Any, n: int, seen: Any, work: Any, mark: Any) -> bool:
+    """False if no state that is marked is near an event: all at once, before `is_near_event`."""
+    near, size = zero(mark), one(mark)
+    for i in range(model.nq):
+        size = larger(size, size_of(load(work, Y, i)))
+    for w in range(n):
+        if watched[WIDTH * w + NEAR] >= CLOSED:
+            return True
+        if watched[WIDTH * w + NEAR] != 0:
+            rate = size_of(load(seen, SEEN * w + RATE_NOW, 0))
+            reach = 2.0 * load(seen, SEEN * w + WINDOW, 0) * rate + ROUNDING * size
+            near = near + where(load(seen, SEEN * w + NOW, 0) > reach, zero(mark), one(mark))
+    return any_positive(where(mark > 0.0, near, zero(mark)))
 
 
 @generic

@@ -10,7 +10,7 @@ from typing import Any
 
 from ...algebra.record import attach
 from ...algebra.scalar import load, store, zero
-from ...compiling import compiled, generic
+from ...compiling import apart, compiled, generic
 from ...stepping import record as rk
 from ...stepping.attempts import attempts_of
 from ...stepping.controller import propose
@@ -20,7 +20,7 @@ from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_e
 from ...stepping.method.method import Method
 from ...stepping.record import AT, EVENT, FINAL_TIME, SOUND, STATE, TAKEN, TIME, Y
 from ...stepping.rows import set_row, shift
-from ...stepping.witnesses import WIDTH, find_suspects, is_near_event
+from ...stepping.witnesses import WIDTH, any_is_near, any_may_cross, find_suspects, is_near_event
 from ...tree import sampling
 from ..batch_memory import begin_steps, undo_beginning
 from ..chunks import NONE, begin_work, finish as finish_work, leave_work, next_call
@@ -116,6 +116,7 @@ def begin_fresh(model: Any, single: Any, crew: Any) -> bool:
             lanes[rk.EVALUATIONS, lane] += 1 if begun else 3 if plan[rk.LIMITER] != 0 else 2
     begin(model, crew)
     crew.queue[at.REALIZED] = 1
+    any_near = n > 0 and any_is_near(model, crew.watched, n, crew.seen, run.work, load(marks, FRESH, 0))
     for lane in range(8):
         if marks[FRESH, 0, lane] > 0.0:
             sound = control[SOUND, 0, lane]
@@ -123,7 +124,7 @@ def begin_fresh(model: Any, single: Any, crew: Any) -> bool:
                 status = rk.NOT_PROJECTED if sound == 1.0 else rk.NOT_FINITE
                 leave(lanes, lane, status, False)
                 any_free = True
-            elif marks[FRESH, 0, lane] != ACTED:
+            elif any_near and marks[FRESH, 0, lane] != ACTED:
                 goes_on = marks[FRESH, 0, lane] == GOES_ON
                 if is_near_event(model, crew.watched, n, crew.seen, run.work, lane, goes_on):
                     leave(lanes, lane, at.SUSPECT, False)
@@ -249,7 +250,7 @@ def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
     return k >= times.shape[1] or times[s if times.shape[0] > 1 else 0, k] >= control[rk.ARRIVAL, 0, lane]
 
 
-@generic
+@apart
 def suspects(crew: Any, lane: int) -> Any:
     """See `find_suspects`: of a lane."""
     n, h = crew.watched.shape[0] // WIDTH, crew.run.control[rk.SIZE, 0, lane]
@@ -272,10 +273,11 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
             move(model, run.plan)
         look(model, crew, taken, False, False)
         any_suspect = False
-        for lane in range(8):
-            if control[TAKEN, 0, lane] > 0.0:
-                suspect, _ = suspects(crew, lane)
-                any_suspect = any_suspect or suspect
+        if any_may_cross(crew.watched.shape[0] // WIDTH, crew.seen, taken):
+            for lane in range(8):
+                if control[TAKEN, 0, lane] > 0.0:
+                    suspect, _ = suspects(crew, lane)
+                    any_suspect = any_suspect or suspect
         if any_suspect:
             evaluate(model, run.plan, run.held)
     if run.plan[METHOD] == at.CONTACT:
@@ -295,11 +297,12 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
 def settle(model: Any, crew: Any, controlled: bool) -> bool:
     """Attempts become steps, or are refused; whether runs end by that."""
     run, lanes, control, any_free = crew.run, crew.lanes, crew.run.control, False
+    any_suspect = any_may_cross(crew.watched.shape[0] // WIDTH, crew.seen, load(control, TAKEN, 0))
     for lane in range(8):
         if lanes[STATE, lane] < 0:
             continue
         suspect = alone = False
-        if control[TAKEN, 0, lane] > 0.0:
+        if any_suspect and control[TAKEN, 0, lane] > 0.0:
             suspect, alone = suspects(crew, lane)
         if alone:
             control[TAKEN, 0, lane] = 0.0
