@@ -70,6 +70,17 @@ def test_dynamic_friction_is_that_of_slip(go):
 
 
 @BOTH
+@pytest.mark.parametrize(("slip", "left"), [(3.0, 3.0 - 0.25), (0.005, 0.0)])
+def test_an_impact_has_the_friction_of_its_slip(go, slip, left):
+    """The impulse of a normal speed of 1 takes mu from slip: static below the transition speed, dynamic and viscous above."""
+    system, state, mass = point_on_slope(0.0, 0.6, dynamic_friction=0.1, viscous_friction=0.05)
+    mass.set_q_to_fit_translation(state, (0, 0, 1e-3))
+    state.u = [slip, 0.0, -np.sqrt(1.0 - 2e-3 * G)]
+    end, _ = go(system, state, 4e-3)
+    assert end.u[0] == pytest.approx(left, abs=0.01), "friction of the weight beside"
+
+
+@BOTH
 @pytest.mark.parametrize("mu_d", [0.5, 0.4])
 def test_what_a_spring_pulls_ever_more_slides_from_where_friction_is_at_its_limit(go, mu_d):
     """The secant finds exactly zero of what is left of friction; no change from there counted, and it stuck for ever."""

@@ -337,7 +337,7 @@ class UnilateralContact(Sealed):
         self.numbers[2:5] = found
 
     def get_transition_speed(self) -> float:
-        """Slip slower than this has the static coefficient in `TimeStepping`; length/time."""
+        """Slip slower than this has the static coefficient in impacts and in `TimeStepping`; length/time."""
         return float(self.numbers[5])
 
     def set_transition_speed(self, speed: float) -> None:

@@ -163,7 +163,7 @@ def constraints_of(state: State, contacts: Sequence[UnilateralContact] | None = 
 def touching(state: State, table: ContactTable, closed: Any, window: float, width: float) -> tuple[ContactRows, list[int]]:
     """Those that are *closed*, or whose gaps close within a *window* of time or are below *width* q, 1 at least; their numbers.
 
-    With static friction. Needs VELOCITY.
+    Needs VELOCITY.
 
     Raises
     ------
@@ -183,7 +183,7 @@ def touching(state: State, table: ContactTable, closed: Any, window: float, widt
     which = kept[:count].tolist()
     laws, names = laws[:count], [table.names[k] for k in which]
     starts = starts[: count + 1]
-    rows = ContactRows(gaps[:count], J[: starts[-1]], starts, laws[:, _rows.STATIC], laws[:, 0], laws[:, 1], names)
+    rows = ContactRows(gaps[:count], J[: starts[-1]], starts, laws[:, _rows.FRICTION], laws[:, 0], laws[:, 1], names)
     return rows, which
 
 
