@@ -1,4 +1,4 @@
-"""What all tests share: random numbers that can be repeated, and random models of every kind of mobilizer.
+"""Fixtures of all tests: random numbers that can be repeated, and random models of every kind of mobilizer.
 
 ``MOBOD_TEST_SEED=7 pytest ...`` repeats a run; a failing test prints the seed that it used. Each test draws from a
 generator of its own, made of the seed and the test's name, so that one test alone repeats too.

@@ -48,5 +48,5 @@ def run(name):
 
 
 def same(shown, said):
-    """Whether two outputs are the same but for white space and the sizes of errors."""
+    """True if two outputs are the same but for white space and the sizes of errors."""
     return doctest.OutputChecker().check_output(ERRORS.sub("error", shown), ERRORS.sub("error", said), SAME)

@@ -1,4 +1,4 @@
-"""What editors know of the package: pyright finds every public name in a user's script, and takes what README shows."""
+"""Completion in editors: pyright finds every public name in a user's script, and takes what README shows."""
 
 import importlib.util
 import json

@@ -1,4 +1,4 @@
-"""What is installed: all of the package and nothing else, with what an index shows of it."""
+"""The installed files: all of the package and nothing else, with what an index shows of it."""
 
 import email
 import tomllib

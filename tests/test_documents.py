@@ -32,7 +32,7 @@ ALONE = "mobod.motion_data.c3d"
 
 
 def count_failures(name):
-    """How many of a module's examples do not give what they show.
+    """The number of a module's examples that do not give what they show.
 
     `doctest` asks for each example whether any of the thousand files has changed of which Python has read lines.
     """

@@ -1,4 +1,4 @@
-"""What `import mobod` costs, and what users see of it."""
+"""The cost of `import mobod`, and the names that users see."""
 
 import json
 import subprocess

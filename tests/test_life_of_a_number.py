@@ -30,7 +30,7 @@ def valid(state):
 
 @pytest.fixture
 def names():
-    """What the document's example defines."""
+    """The names that the document's example defines."""
     names = run("life_of_a_number.md")
     names["Stage"], names["heavier"] = Stage, mb.MassProperties(2.0, (0, 0, 0), mb.Inertia(1.0, 1.0, 1.0))
     return names

@@ -1,4 +1,4 @@
-"""What takes a while to show: run in CI and before a release, by ``pytest -m long``."""
+"""Tests that take a while: run in CI and before a release, by ``pytest -m long``."""
 
 import resource
 

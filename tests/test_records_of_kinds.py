@@ -96,12 +96,12 @@ def named(kind, base, prefix, *parameters):
 
 
 def set_in_states(kind, base):
-    """What a state of its own can have, both got and set."""
+    """The parameters that a state can have of its own, both got and set."""
     return {name for name in named(kind, base, "set_", "state") if hasattr(kind, f"get_{name}")}
 
 
 def set_in_defaults(kind, base):
-    """What systems start states with, both got and set."""
+    """The parameters that systems start states with, both got and set."""
     return {name for name in named(kind, base, "set_default_") if hasattr(kind, f"get_default_{name}")}
 
 

@@ -25,7 +25,7 @@ class OwnFloat(float):
 
 
 class Given:
-    """What NumPy asks for an array."""
+    """An object that NumPy asks for an array."""
 
     def __init__(self, x):
         self.x = x
@@ -123,7 +123,7 @@ def model():
 
 
 def routes(system, state, motors):
-    """What takes arrays: the name, a good array for it by random numbers, and the call."""
+    """Functions that take arrays: the name, a good array by random numbers, and the call."""
     matter, nq, nu = system.matter, len(state.q), len(state.u)
     derivatives = system.calc_forward_dynamics_derivatives
     inverse = system.calc_inverse_dynamics_derivatives

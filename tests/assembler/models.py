@@ -34,7 +34,7 @@ def figure(rng):
 
 
 def observed(system, state, markers):
-    """Where the markers are at a state."""
+    """Places of the markers at a state."""
     system.realize(state, mb.Stage.POSITION)
     return np.array(
         [

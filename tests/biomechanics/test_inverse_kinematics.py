@@ -69,7 +69,7 @@ def motion_of(model, time=TIME):
 
 
 def seen_by(model, q, time=TIME):
-    """Where the markers are, and how the bodies are turned, at each row of coordinates."""
+    """Places of the markers and rotations of the bodies at each row of coordinates."""
     state, places, turned = model.default_state(), [], []
     for row in q:
         state.q = row

@@ -15,7 +15,7 @@ from mobod.examples import double_pendulum
 
 
 def serve(*arguments):
-    """What it prints first, and the page it serves; Ctrl-C ends it."""
+    """Its first line, and the page it serves; Ctrl-C ends it."""
     environment = os.environ | {"PYTHONUNBUFFERED": "1"}
     command = [sys.executable, "-m", "mobod", "view", *arguments, "--no-browser"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

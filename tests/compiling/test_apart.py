@@ -1,4 +1,4 @@
-"""What keeps compiling short: functions that stay functions within a kernel, and arguments of one type whatever is asked."""
+"""Short compiling: functions that stay functions within a kernel, and arguments of one type whatever is asked."""
 
 import re
 

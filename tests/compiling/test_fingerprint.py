@@ -1,4 +1,4 @@
-"""What names compiled code: all that a kernel reaches, and nothing else. Hashes only, nothing is compiled here."""
+"""The name of compiled code: a hash of all that a kernel reaches, and nothing else. Hashes only, nothing is compiled here."""
 
 import json
 import os
@@ -57,7 +57,7 @@ def before(package):
 
 @pytest.fixture
 def edited(package):
-    """What is printed after some edits; they are taken back."""
+    """The output after some edits, which are taken back."""
     originals = {}
 
     def by(*edits, asked=("kernels",)):

@@ -167,7 +167,7 @@ def patched():
 
 
 def attributes():
-    """What Numba has of all that is replaced."""
+    """The attributes of Numba that are replaced, as they are now."""
     return [getattr(one.owner, one.name) for one in numba_patches.patches()]
 
 

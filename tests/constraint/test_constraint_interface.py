@@ -1,4 +1,4 @@
-"""What every constraint tells of itself, against what the matter tells of all of them."""
+"""Every constraint's own accessors, against the matter's of all of them."""
 
 import numpy as np
 import pytest

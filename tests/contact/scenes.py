@@ -44,7 +44,7 @@ CONVEX = [(a, b) for i, a in enumerate(SHAPES) for b in list(SHAPES)[i:]]
 
 @compiled
 def write_pair(block, address, element):
-    """What the pair of the first two surfaces is, with its forces, in a record of Duals."""
+    """The pair of the first two surfaces, with its forces, in a record of Duals."""
     call_routine(address, attach(block), element, 0, 1)
 
 
@@ -73,7 +73,7 @@ class Scene:
         return self.contacts.get_contact_points(self.state)
 
     def rows(self, q):
-        """What the pair's routine writes at the coordinates q: point, normal, depth, law, curvatures, a row each point."""
+        """Rows of the pair's routine at the coordinates q: point, normal, depth, law, curvatures, a row each point."""
         self.state.q = q
         self.system.realize(self.state, Stage.VELOCITY)
         n = len(self.contacts.get_contact_points(self.state))

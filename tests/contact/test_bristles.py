@@ -53,7 +53,7 @@ def run(system, body, height, time, **options):
 
 
 def along(trajectory, body):
-    """Where the body is along the slope at each report."""
+    """The body's place along the slope at each report."""
     places = []
     for state in trajectory.states:
         body.matter.get_system().realize(state, mb.Stage.POSITION)

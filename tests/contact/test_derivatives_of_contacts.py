@@ -1,4 +1,4 @@
-"""What pairs write, in Duals and in lanes: tangents equal differences, lanes single states; forces derive from energy."""
+"""Rows of pairs in Duals and in lanes: tangents equal differences, lanes single states; forces derive from energy."""
 
 import numpy as np
 import pytest

@@ -45,13 +45,13 @@ def ball():
 
 
 class Recorder:
-    """What happened, as (time, what)."""
+    """The events, as (time, what)."""
 
     def __init__(self):
         self.events = []
 
     def times(self, what=None):
-        """When *what* happened."""
+        """The times of *what*."""
         return [time for time, name in self.events if what is None or name == what]
 
     def handler(self, kind, what, *args, act=None, value=None, **settings):

@@ -1,4 +1,4 @@
-"""What handlers may change and reporters may not, what is left when one of them fails, and runs that repeat."""
+"""Changes that handlers may make and reporters may not, states after one of them fails, and runs that repeat."""
 
 import math
 import pickle

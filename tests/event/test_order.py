@@ -1,4 +1,4 @@
-"""What happens when, and in which order: scheduled, periodic and triggered events, handlers and reporters, and the returns."""
+"""The order of events: scheduled, periodic and triggered events, handlers and reporters, and the returns."""
 
 import math
 

@@ -26,7 +26,7 @@ def files_of_at_most(size):
 
 
 def run(code, folder, *arguments):
-    """What *code* prints, run in *folder*; it has to end well."""
+    """The output of *code*, run in *folder*; it has to end well."""
     paths = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
     # no bytecode: Python 3.11 keeps a file that a limit has cut off, for every process to fail on
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1"}

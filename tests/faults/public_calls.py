@@ -36,7 +36,7 @@ NOT_CALLED = ("plot", "animate", "entry_points", "kernel")
 
 
 def letter(error):
-    """What stands for an error in the table."""
+    """The letter of an error in the table."""
     for kinds, one in (
         (NotImplementedError, "N"),
         (TypeError, "T"),

@@ -187,7 +187,7 @@ def test_names_that_lead_outside_are_read_as_meshes_or_not_at_all(tmp_path, kind
 
 
 class Evil:
-    """What runs a command when it is unpickled."""
+    """An object that runs a command when it is unpickled."""
 
     def __init__(self, mark):
         self.mark = mark

@@ -20,7 +20,7 @@ REFUSED = {
 
 
 def parts(system):
-    """What has methods of states."""
+    """Objects that have methods of states."""
     yield system
     yield system.matter
     yield from system.matter.bodies[1:2]

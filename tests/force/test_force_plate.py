@@ -1,4 +1,4 @@
-"""What a force plate measures: total wrench and center of pressure of a body's contacts."""
+"""The readings of a force plate: total wrench and center of pressure of a body's contacts."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What forces let one change: in the default and in a state, at which stage, and what they refuse."""
+"""Parameters of forces that can be changed: in the default and in a state, at which stage, and what they refuse."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a thermostat counts: mobilities that are free, less equations of constraints, less excluded ones."""
+"""Degrees of freedom that a thermostat counts: mobilities that are free, less equations of constraints, less excluded ones."""
 
 import numpy as np
 import pytest

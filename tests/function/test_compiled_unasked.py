@@ -25,7 +25,7 @@ def coupled(f):
 
 
 def moved(f, duration=0.5):
-    """Where it is after a while, and what the run says of itself."""
+    """Its place after a while, and the run's notes."""
     system, state = coupled(f)
     motion = mb.simulate(system, state, duration, integrator=mb.integrator.RungeKuttaMerson(system, accuracy=1e-8))
     return np.append(motion.q[-1], motion.u[-1]), motion.statistics.get("interpreted", [])

@@ -97,7 +97,7 @@ def test_compiled_and_interpreted_runs_agree_with_forces_of_every_kind(kind, clo
 
 
 def calls_of(function):
-    """How many functions, of Python's and of C, are called on the way."""
+    """The number of functions, of Python's and of C, that are called on the way."""
     calls = [0]
 
     def count(frame, event, argument):

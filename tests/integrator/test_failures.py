@@ -1,4 +1,4 @@
-"""What integrators say and leave when they cannot go on: forces that jump, or are not finite; Ctrl-C."""
+"""Messages and states of integrators that cannot go on: forces that jump, or are not finite; Ctrl-C."""
 
 import signal
 import threading

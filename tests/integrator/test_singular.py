@@ -1,4 +1,4 @@
-"""What integrators say near a singular configuration: a warning when steps collapse, and the mobilizer's name in the error."""
+"""Messages near a singular configuration: a warning when steps collapse, and the mobilizer's name in the error."""
 
 import warnings
 

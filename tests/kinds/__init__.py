@@ -19,7 +19,7 @@ class Records(dict):
         raise LookupError(self.forgotten(kind))
 
     def forgotten(self, kind):
-        """What to do for a kind that has no record."""
+        """The remedy for a kind that has no record."""
         fields = ", ".join(f"{field.name}=..." for field in dataclasses.fields(self.form))
         name = f"{self.family}.{kind.__name__}"
         return f"mobod.{name} has no record: add {self.form.__name__}({fields}) to tests/kinds/{self.family}s.py"

@@ -1,4 +1,4 @@
-"""What tests know of each kind of constraint."""
+"""Records of the kinds of constraints, by which tests go."""
 
 import dataclasses
 from collections.abc import Callable
@@ -15,7 +15,7 @@ SIMBODY = "cases of Simbody's"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Constraint:
-    """What tests know of a kind of constraint.
+    """The record of a kind of constraint.
 
     Parameters
     ----------

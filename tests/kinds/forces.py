@@ -1,4 +1,4 @@
-"""What tests know of each kind of force."""
+"""Records of the kinds of forces, by which tests go."""
 
 import dataclasses
 from collections.abc import Callable
@@ -16,7 +16,7 @@ SIMBODY = "cases of Simbody's"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Force:
-    """What tests know of a kind of force.
+    """The record of a kind of force.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What tests know of each kind of function."""
+"""Records of the kinds of functions, by which tests go."""
 
 import dataclasses
 from collections.abc import Callable
@@ -13,7 +13,7 @@ fn = mb.function
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Function:
-    """What tests know of a kind of function.
+    """The record of a kind of function.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What tests know of each method of integration."""
+"""Records of the methods of integration, by which tests go."""
 
 import dataclasses
 
@@ -8,7 +8,7 @@ from mobod import integrator
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Integrator:
-    """What tests know of a method.
+    """The record of a method.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class Integrator:
 
     @property
     def explicit(self):
-        """Whether its order shows when steps are halved."""
+        """True if its order shows when steps are halved."""
         return self.halved_from is not None
 
     def settings(self, fixed_step_size, **controlled):
-        """What it is made with: a fixed step where it needs one, else what asks for a step of its own."""
+        """Its keywords: a fixed step where it needs one, else those that ask for a step of its own."""
         return controlled if self.error_control else {"fixed_step_size": fixed_step_size}
 
 

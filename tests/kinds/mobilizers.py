@@ -1,4 +1,4 @@
-"""What tests know of each kind of mobilizer."""
+"""Records of the kinds of mobilizers, by which tests go."""
 
 import dataclasses
 from collections.abc import Callable
@@ -15,7 +15,7 @@ SIMBODY = "cases of Simbody's"
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Mobilizer:
-    """What tests know of a kind of mobilizer.
+    """The record of a kind of mobilizer.
 
     Parameters
     ----------

@@ -29,7 +29,7 @@ OF_STATE = (
 
 
 class Plant:
-    """What ``generate_measures.cpp`` builds; `measures` by the names there, with the derivative that is asked for."""
+    """The system of ``generate_measures.cpp``; `measures` by the names there, with the derivative that is asked for."""
 
     def __init__(self):
         self.system = system = mb.MultibodySystem()

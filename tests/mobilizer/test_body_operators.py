@@ -1,4 +1,4 @@
-"""What the operators of `MobilizedBody` do at the edges: names in errors, numbers that are none, Ground, points that meet."""
+"""Operators of `MobilizedBody` at the edges: names in errors, numbers that are none, Ground, points that meet."""
 
 import inspect
 

@@ -163,7 +163,7 @@ def test_radii_that_cannot_be_are_refused_and_leave_all_as_it_was(bad, error, si
 
 
 def misses(model, p, q):
-    """How far M's origin is from p at several q ``(n, 4)`` of the mobilizer, from the equations."""
+    """Distance of M's origin from p at several q ``(n, 4)`` of the mobilizer, from the equations."""
     w, x, y, z = np.moveaxis(q / np.linalg.norm(q, axis=1)[:, None], 1, 0)
     rows = [[1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)]]
     rows += [[2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)]]

@@ -34,7 +34,7 @@ def pendulum(quadrant="all", conditional=False, start=(0.5, -5.0)):
 
 
 def run(*args, time=0.15, **options):
-    """What a run warns of, and its trajectory."""
+    """The warnings of a run, and its trajectory."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         trajectory = mb.simulate(*pendulum(*args, **options), time, accuracy=1e-6)

@@ -33,7 +33,7 @@ class Case(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What tests call the case: unique over all files."""
+        """The case's name in tests, unique over all files."""
         return self.data["name"]
 
     @property
@@ -48,12 +48,12 @@ class Case(NamedTuple):
 
     @property
     def is_held(self) -> bool:
-        """Whether some mobilizers are locked, or follow a motion."""
+        """True if some mobilizers are locked, or follow a motion."""
         return any("lock" in body or "motion" in body for body in self.data["bodies"])
 
     @property
     def has_forces(self) -> bool:
-        """Whether there are forces beside gravity."""
+        """True if there are forces beside gravity."""
         return bool(self.data["forces"])
 
     @property

@@ -117,7 +117,7 @@ def bench(case):
 
 
 def plain_model(state, points):
-    """What laws read and write, as arrays, for so many points."""
+    """The arrays that laws read and write, for so many points."""
     names = (
         "force_numbers force_first_number force_integers force_first_integer surface_first_number surface_body surface_kind "
         "V_GB p_GB body_forces work_e".split()
@@ -396,7 +396,7 @@ def put_right(case, one, frames):
 
 
 def corners_below(case, one, frames):
-    """How many corners of a brick are below a half-space: Simbody counts those of one face, REFERENCE.md 32."""
+    """The number of corners of a brick below a half-space: Simbody counts those of one face, REFERENCE.md 32."""
     plane, brick = case["surfaces"][one["surface1"]], case["surfaces"][one["surface2"]]
     if brick["shape"]["kind"] != "Brick":
         return None

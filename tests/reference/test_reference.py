@@ -236,7 +236,7 @@ def check_call(model, call):
 
 
 def misfit(method, request, achieved):
-    """How far the X_FM or V_FM that a fit made is from what was asked: (rotation, translation) parts, or the one asked for."""
+    """Distance of the X_FM or V_FM that a fit made from that asked for: (rotation, translation) parts, or the one asked for."""
     request, achieved = np.asarray(request, dtype=np.float64), np.asarray(achieved, dtype=np.float64)
     what = method.rpartition("_fit_")[2]
     rotation, translation = np.s_[:3, :3], np.s_[:3, 3]

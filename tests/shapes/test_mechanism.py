@@ -1,4 +1,4 @@
-"""What there is to draw: sticks, decorations, and where they are."""
+"""Shapes to draw: sticks, decorations, and where they are."""
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ def test_an_undecorated_link_is_a_stick_from_joint_to_joint_and_to_the_last_mass
 
 
 def sticks_end_at(parts, body, station, **q):
-    """Whether a default shape of a body is at a station of it, at some pose; its constraints' marks have other colours."""
+    """True if a default shape of a body is at a station of it, at some pose; its constraints' marks have other colours."""
     mechanism = parts.mechanism()
     points = parts.points(mechanism, **q).reshape(-1, 3, 3)
     color = {"coupler": PALETTE[1], "rocker": PALETTE[2], "arm": PALETTE[0]}[body]

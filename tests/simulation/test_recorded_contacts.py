@@ -271,7 +271,7 @@ def test_a_file_with_other_columns_is_of_another_version(run, tmp_path):
 
 
 def no_rows(state):
-    """What makes Python take steps."""
+    """An element that makes Python take steps."""
     o = np.zeros(0)
     return ContactRows(o, np.zeros((0, len(state.u))), np.zeros(1, np.int64), o, o, o, [])
 

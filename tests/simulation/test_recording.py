@@ -42,7 +42,7 @@ def test_rows_of_a_known_number_are_never_copied():
 
 
 class Energy:
-    """What has get_value(state), as measures have."""
+    """An object that has get_value(state), as measures have."""
 
     name = "energy"
 

@@ -41,7 +41,7 @@ def advance(stepper, duration, how):
 
 
 def one_step(method, x, v, f, h):
-    """What a method makes of a unit mass under a constant force in a step: from its definition."""
+    """The step that a method makes of a unit mass under a constant force in a step: from its definition."""
     if method == "ExplicitEuler":
         return x + h * v, v + h * f
     if method == "SemiExplicitEuler":

@@ -148,7 +148,7 @@ BESIDE = {
 
 
 def steps_of(kind, method, changes, touches=False, **settings):
-    """What a double pendulum does in a loop of steps, beside something, and how it ends."""
+    """The motion of a double pendulum in a loop of steps, beside something, and its end."""
     system, _ = mb.examples.double_pendulum.build()
     upper, lower = system.matter.bodies["upper"], system.matter.bodies["lower"]
     motors = mb.force.Actuators(system.forces, [(upper, 0), (lower, 0)])

@@ -27,7 +27,7 @@ def branched(mass_properties):
 
 
 def everything(system, state):
-    """What mass properties have a part in."""
+    """Results that mass properties have a part in."""
     matter = system.matter
     matter.realize_composite_body_inertias(state)
     return {

@@ -1,4 +1,4 @@
-"""What of a system Python computes, a line each: witnesses and measures that are functions of a State."""
+"""Parts of a system that Python computes, a line each: witnesses and measures that are functions of a State."""
 
 import mobod as mb
 from mobod.system.interpreted import interpreted_lines

@@ -94,7 +94,7 @@ def go_on(system, state):
 
 
 def in_another_process(path):
-    """What `go_on` finds there, with what the file has."""
+    """The result of `go_on` there, with the file's contents."""
     tests = Path(__file__).parent
     code = (
         f"import sys, pickle; sys.path[:0] = [{str(tests)!r}, {str(tests.parent)!r}]; import test_saving\n"

@@ -229,7 +229,7 @@ def test_kernel_as_plain_python_is_the_kernel_compiled(call, eight, close):
 
 
 def explicit_matrix(name, run, record, tree, *, rng):
-    """What kernel *name*, called as *run*, gives for a record whose articulated inertias are there."""
+    """The matrix of kernel *name*, called as *run*, for a record whose articulated inertias are there."""
     from mobod.tree import matrix_sweep
 
     rows, blocks = matrix_sweep.scratch_rows(tree.nu, tree.num_slots), -(-tree.nu // 8)

@@ -60,7 +60,7 @@ def lacking(thickness, friction):
 
 
 def stands(thickness, friction):
-    """Whether it has kept its shape after half a second, in which a stone that is let go falls by 1.2."""
+    """True if it has kept its shape after half a second, in which a stone that is let go falls by 1.2."""
     system, matter = empty((0, 0, -G))
     stone = mb.contact.Material(1e7, 1.0, friction)
     matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), stone))
@@ -88,7 +88,7 @@ def stands(thickness, friction):
 
 
 def critical(lack, low, high):
-    """Where a function that is zero above becomes so."""
+    """The place where a function that is zero above becomes so."""
     return brentq(lambda x: lack(x) - 1e-6, low, high, xtol=1e-6)
 
 

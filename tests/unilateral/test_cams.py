@@ -42,7 +42,7 @@ def test_it_follows_slowly_with_the_force_that_takes():
 
 
 def flight(rate):
-    """When it lifts off, its height and speed there, and when it comes down."""
+    """The time at which it lifts off, its height and speed there, and the time at which it comes down."""
     off = np.arccos(-2.0 * G / (H * rate**2)) / rate
     height, speed = 0.5 * H * (1.0 - np.cos(rate * off)), 0.5 * H * rate * np.sin(rate * off)
     t = np.linspace(off + 1e-4, off + 0.2, 200001)

@@ -34,7 +34,7 @@ def house(storeys):
 
 
 def moves(cards, friction):
-    """How far a middle moves in a fifth of a second, in which what is let go falls by 0.2, and the speeds at its end."""
+    """Distances of a middle in a fifth of a second, in which what is let go falls by 0.2, and the speeds at its end."""
     system, matter = empty((0, 0, -G))
     paper = mb.contact.Material(1e7, 1.0, friction)
     matter.ground.add_contact_surface(mb.contact.Surface(mb.contact.HalfSpace(), paper))

@@ -1,4 +1,4 @@
-"""What unilateral contacts tell of themselves, and what they refuse."""
+"""Accessors of unilateral contacts, and the arguments that they refuse."""
 
 import numpy as np
 import pytest

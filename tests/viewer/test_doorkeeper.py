@@ -67,7 +67,7 @@ def test_a_page_of_another_place_does_not_connect(port, origin):
 
 
 def connects(port, origin):
-    """Whether a browser that shows a page of *origin* can open the socket, by the protocol that viser's own page speaks."""
+    """True if a browser that shows a page of *origin* can open the socket, by the protocol that viser's own page speaks."""
     import viser
     from websockets.exceptions import InvalidStatus
     from websockets.sync.client import connect

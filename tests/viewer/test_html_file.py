@@ -20,7 +20,7 @@ def motion():
 
 
 def read(path):
-    """What JSON and what numbers a page holds."""
+    """The JSON and the numbers of a page."""
     text = path.read_text(encoding="utf-8")
     about = json.loads(re.search(r'id="about">(.*?)</script>', text, re.DOTALL).group(1))
     data = re.search(r'id="data">(.*?)</script>', text, re.DOTALL).group(1)

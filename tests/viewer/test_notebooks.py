@@ -1,4 +1,4 @@
-"""What notebooks show: tables with what is there, pages that play, and nothing that HTML would take for its own."""
+"""Notebooks' output: tables with what is there, pages that play, and nothing that HTML would take for its own."""
 
 import html
 import json

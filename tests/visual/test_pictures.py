@@ -23,7 +23,7 @@ def motion():
 
 
 def count_like(picture, color):
-    """How many dots have a colour's hue, in light or in shade."""
+    """The number of dots that have a colour's hue, in light or in shade."""
     rgb = np.asarray(picture.convert("RGB"), dtype=float)
     brightness = rgb.max(axis=2, keepdims=True)
     return int((np.abs(rgb / np.maximum(brightness, 1) - np.array(color) / max(color)).max(axis=2) < 0.08).sum())

@@ -10,7 +10,7 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..derivative.seeded_record import side_by_side
 from ..integrator import Integrator, forward_sensitivities as kernels
-from ..simulation.compiled_variations import CompiledVariations, are_compiled as steps_are_compiled
+from ..simulation.variational import CompiledVariations, are_compiled as steps_are_compiled
 from ..state.state import State
 from ..stepping import loop, record as rk
 from .lane_runs import own_of_each

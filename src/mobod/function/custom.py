@@ -7,19 +7,129 @@ shrinking steps (`scipy.differentiate.derivative`), once for each order.
 
 from __future__ import annotations
 
+import builtins
+import math
 from collections.abc import Callable, Sequence
+from types import FunctionType, ModuleType
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..algebra.dual import Dual, seed
+from ..algebra.scalar import zero
+from ..compiling.fingerprint import names
 from ..errors import ModelError
-from ._by_duals import jet_of_callables
 from .base import UNLIMITED, FunctionKind, count
 from .routines import of_arguments
-from .users.lifted import lifted
-from .users.unasked import compilable
+from .users.frozen import is_ours
+from .users.unasked import STAND_INS, compilable
+from .users.unrolled import each, listed
+
+
+def _stand_in(module: ModuleType) -> ModuleType:
+    made = ModuleType(module.__name__)
+    vars(made).update({name: STAND_INS.get(id(value), value) for name, value in vars(module).items()})
+    return made
+
+
+_MODULES = {id(module): _stand_in(module) for module in (math, np)}
+
+
+class Lifted:
+    """A plain function that is called with numbers of any scalar.
+
+    Parameters
+    ----------
+    function : function
+    """
+
+    def __init__(self, function: FunctionType) -> None:
+        #: Of each copy: its globals, those of the original, and the names in them that may mean something else later.
+        self._outside: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = []
+        self._copies: dict[int, FunctionType] = {}
+        self._function = self._copy(function)
+
+    def __call__(self, *arguments: Any) -> Any:
+        for own, original, changing in self._outside:
+            for name in changing:
+                if name in original:
+                    own[name] = original[name]
+        return self._function(*arguments)
+
+    def _copy(self, function: FunctionType) -> Callable[..., Any]:
+        if id(function) in self._copies:
+            return self._copies[id(function)]
+        own: dict[str, Any] = {"__builtins__": builtins, "__name__": function.__module__}
+        copy = FunctionType(function.__code__, own, function.__name__, function.__defaults__, function.__closure__)
+        copy.__kwdefaults__ = function.__kwdefaults__
+        self._copies[id(function)] = copy
+        changing = []
+        for name in names(function.__code__):
+            if name not in function.__globals__:
+                continue
+            value = own[name] = function.__globals__[name]
+            if id(value) in _MODULES or id(value) in STAND_INS:
+                own[name] = _MODULES.get(id(value)) or STAND_INS[id(value)]
+            elif isinstance(value, FunctionType) and not is_ours(value):
+                own[name] = self._copy(value)
+            else:
+                changing.append(name)
+        self._outside.append((own, function.__globals__, changing))
+        return copy
+
+
+def lifted(function: Any) -> Any:
+    """A function of floats as one of any scalar; what is no plain function as it is.
+
+    Those of `math` and NumPy that know floats only are replaced. The copy sees what the function sees outside itself at the
+    moment, as Python does.
+    """
+    return Lifted(function) if isinstance(function, FunctionType) and not is_ours(function) else function
+
+
+Given = Callable[..., Any]
+
+
+def jet_of_callables(count: int, function: Given, first: Sequence[Given] = (), second: Given | None = None) -> Given:
+    """``jet(integers, i, numbers, n, x, v) -> (value, g, H v)`` of callables, x and the rates v being tuples.
+
+    With x moving at the rates v, f at Duals of Duals, with tangents v inside and unit vectors outside, has f, g and H v. Where
+    first derivatives are given, Duals of one tangent v of these give H v; where a second one is, it does.
+
+    Parameters
+    ----------
+    count : int
+        How many arguments there are. Callables take a number where it is one, else a tuple, of any scalar.
+    function : callable
+    first : sequence of callable
+        Its first derivatives, one an argument; none where they are not given.
+    second : callable, optional
+        Its second derivative, of one argument.
+    """
+    names: dict[str, Any] = {"Dual": Dual, "zero": zero, "function": function, "second": second}
+    names |= {f"first{k}": one for k, one in enumerate(first)}
+    only = "[0]" if count == 1 else ""  # what a callable is given of a tuple
+    moving, alone = each(count, "Dual(x[{i}], (v[{i}],))"), "o = zero(x[0])"
+    if second is not None:
+        lines = [alone, f"return function(x{only}) + o, (first0(x[0]) + o, ), ((second(x[0]) + o) * v[0], )"]
+    elif first:
+        lines = [alone, f"m = {moving}", "still = zero(m[0])"]
+        lines += [f"g{k} = first{k}(m{only}) + still" for k in range(count)]
+        slopes, bends = ([f"g{k}.{part}" for k in range(count)] for part in ("value", "tangents[0]"))
+        lines.append(f"return function(x{only}) + o, {listed(slopes)}, {listed(bends)}")
+    else:
+        units = [each(count, f"1.0 if {{i}} == {k} else 0.0") for k in range(count)]
+        lines = [f"w = {moving}", f"m = {listed([f'Dual(w[{k}], {unit})' for k, unit in enumerate(units)])}"]
+        lines.append(f"y = function(m{only}) + zero(m[0])")  # a constant is a Dual then
+        parts = each(count, "y.tangents[{i}].value"), each(count, "y.tangents[{i}].tangents[0]")
+        lines.append(f"return y.value.value, {parts[0]}, {parts[1]}")
+    body = "".join(f"    {line}\n" for line in lines)
+    exec(compile(f"def jet(integers, i, numbers, n, x, v):\n{body}", "<callables>", "exec"), names)
+    jet: Given = names["jet"]  # a plain function, of which all that it calls is fingerprinted
+    jet.__module__ = __name__
+    return jet
+
 
 Derivatives: TypeAlias = "Sequence[Callable[..., Any]] | Callable[..., Any] | None"
 

@@ -23,8 +23,7 @@ from ..value import checks
 from ..value.stage import Stage
 from . import manifold
 from ._closed_loop import Laws
-from ._exact_measures import ExactMeasures
-from ._exact_outputs import NAMED as EXACT, ExactOutputs, station
+from ._exact_outputs import NAMED as EXACT, ExactMeasures, ExactOutputs, station
 from .inputs import Inputs, every_mobility, listed
 from .linear_system import LinearSystem
 

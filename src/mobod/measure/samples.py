@@ -1,6 +1,6 @@
 """Samples of the past in kernels: a measure's values at the ends of past steps, and interpolation between them.
 
-The same as `_history` does in Python. A sample is a row of its time, its values and their rates. Samples are numbered from a
+As `delay.History` in Python. A sample is a row of its time, its values and their rates. Samples are numbered from a
 run's start on. The newest is in the measure's memory, behind the number of the oldest, its own, and whether samples that may
 be asked for had to go; the others lie in a ring of `measure_history`, sample k being row k modulo the ring's capacity; those of
 lanes in the rings of their ensemble's rows, see `batch_memory`, so that no sample is copied where a lane takes a state. A step

@@ -6,10 +6,16 @@ Each step is differentiated as it is taken:
 
 so that variations have the method's order, and its estimate of their error: steps are chosen by the errors of y and of S.
 `_following` has those of other methods, `_carrying` what both share. Source: Hairer, Norsett and Wanner 1993, I.14.
+
+Sensitivities do not know of jumps of forces that no event announces: a warning tells where a step shows one. Where the
+rates jump from f- to f+ as the motion passes g(t, y) = 0, changes jump by (f+ - f-) (dg S) / (dg/dt along the motion), see
+`_carrying`; without an event nobody knows g. Error control makes steps short there. In a short step of a smooth motion rates
+change by little, or as J says that they do.
 """
 
 from __future__ import annotations
 
+import warnings
 import weakref
 from typing import Any
 
@@ -17,16 +23,160 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..compiling import Callback
+from ..derivative import routines as of_duals, sensitivity_routines as routines
+from ..derivative.jvp import new_record_at
+from ..derivative.seeded_record import SeededRecord
 from ..integrator import Integrator, forward_sensitivities as kernels
 from ..state.state import State
 from ..stepping import loop, record as rk
 from ..system.forward_sensitivities import Directions, Variations
+from ..tree import realize as _realize
 from ..tree.sampling import next_sample_of
 from ._carrying import Carrying, Jump, TapedStep, kept_attributes, put_back
 from ._following import follow
-from ._unannounced_jumps import UnannouncedJumps
 from .checkpoint import integrator_keywords
-from .compiled_variations import CompiledVariations, are_compiled
+
+#: The part of the longest step so far that is a short one.
+_SHORT = 0.1
+#: The part of a rate's largest size so far that it may change by in a short step of a smooth motion.
+_PART = 0.2
+#: How many times as much as J at either end says counts as a jump.
+_UNEXPLAINED = 3.0
+
+
+class UnannouncedJumps:
+    """Looks at each step of a run, and warns once.
+
+    Parameters
+    ----------
+    variations : Variations
+        Of the run.
+    """
+
+    def __init__(self, variations: Variations) -> None:
+        self._of, self._told = variations, False
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget the steps before: an event has changed the state, or what acts."""
+        self._longest, self._largest = 0.0, np.zeros(self._of.num_integrated)
+
+    def look(self, state: State, begin: tuple[float, Array, Array], end: tuple[float, Array, Array]) -> None:
+        """After a step of the run that the state is of, with the time, y and the rates of y where it began and ended."""
+        (began, y, before), (ended, y_end, after) = begin, end
+        h = ended - began
+        self._longest = max(self._longest, h)
+        np.maximum(self._largest, np.abs(after), out=self._largest)
+        if h > _SHORT * self._longest or self._told:
+            return
+        of, change = self._of, np.abs(after - before)
+        changed = change > _PART * self._largest
+        changed[: of.nq] = False  # rates of q are speeds, which jump at events alone
+        changed[of.nq + of.nu + of.nz :] = False
+        if not changed.any():
+            return
+        explained = np.zeros_like(change)
+        for time, values in ((began, y), (ended, y_end)):
+            other = state.copy()
+            other.time, other.y = time, values
+            of.system.realize(other)
+            J = of.rates(other)[0][: of.num_integrated, : of.num_integrated]
+            explained += np.abs(J @ (y_end - y))
+        jumps = np.flatnonzero(changed & (change > _UNEXPLAINED * explained))
+        if len(jumps):
+            self._told = True
+            self._tell(state, began, int(jumps[np.argmax(change[jumps])]), before, after)
+
+    def _tell(self, state: State, time: float, i: int, before: Array, after: Array) -> None:
+        from .names import auxiliary_names, speed_names
+
+        of, system = self._of, self._of.system
+        names = [f"{name}.u" for name in speed_names(system, state)[: of.nu]] + auxiliary_names(system, state)
+        warnings.warn(
+            f"at time {time:.6g} the rate of {names[i - of.nq]} jumps from {before[i]:.4g} to {after[i]:.4g} without an event, "
+            "and the derivatives leave out that the time of the jump depends on the motion; let an event set the force there: "
+            "see 'Forces that jump' in docs/how-to/derivatives.md",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def are_compiled(variations: Variations, state: State) -> bool:
+    """True if Duals find the rates of variations of steps from *state* on; else Python does, by J and B."""
+    tree = state.tree
+    runs = tree.fields["measure_runs"]
+    return not (
+        variations.system.calls_python
+        or state.has_known
+        or (tree.has_measures and runs[0] != runs[1])  # rates of measures that need accelerations
+        or variations.num_particle_numbers
+        or (variations.nz != tree.nz and not tree.has_measures)
+        or variations.nv != variations.nu
+    )
+
+
+class CompiledVariations:
+    """The arrays of compiled steps with variations: a record of Duals, places of its fields, and scratch.
+
+    Parameters
+    ----------
+    variations : Variations
+        Of a system whose steps `are_compiled`.
+    state : State
+        Whose parameters count.
+    stages : int
+        Of the method.
+    turns : bool
+        Whether kernels turn displacements into changes of q and back, as runs do that are compiled as a whole.
+    seeds : tuple of arrays, optional
+        In place of those of the state: see `seeds_of`.
+    """
+
+    def __init__(
+        self, variations: Variations, state: State, stages: int, turns: bool = False, seeds: tuple[Any, Array] | None = None
+    ) -> None:
+        tree, directions = state.tree, variations.directions
+        seeded = {"own_parameters": True} if directions.settings else {}
+        #: Kept, as kernels know its memory by addresses.
+        self._seeded = SeededRecord(state) if seeded else None
+        self.record = record = self._seeded.record if self._seeded else new_record_at(state)
+        numbers = self._seeded.numbers if self._seeded else np.zeros(0)
+        scalar = {"with_tangents": True, **seeded}
+        at = [_realize.advance.address(**scalar), of_duals.calc_residual.address(**scalar)]
+        if tree.counts["nc"]:
+            at += [of_duals.calc_errors.address(**scalar), routines.solve.address()]
+            at += [
+                routine.address() for routine in (routines.constrain, routines.find_contradiction, routines.find_least_change)
+            ]
+        else:
+            at += [0, routines.solve.address(), 0, 0, 0]
+        at += [routines.turn.address() if turns else 0]
+        laws = variations.laws_with_tangents(state, seeded)
+        at += [routines.gather.address(**scalar) if len(laws) else 0, 0]
+        base = record.buffer.ctypes.data
+        at += [(getattr(record, name).array.ctypes.data - base) // 8 for name in kernels.FIELDS]
+        self._directions = directions
+        seeds = self.seeds_of(state) if seeds is None else (seeds[0].copy(), seeds[1].copy())
+        duals = record.block.reshape(-1), np.array(at, np.int64), record.buffer, numbers, *seeds
+        shape, self._efforts = (variations.ny, len(directions)), variations.efforts(state)
+        self._held = variations.held, laws
+        self._parts = duals, directions.scales.astype(np.float64), np.zeros(shape), np.zeros((stages, *shape)), np.zeros(shape)
+
+    def carried(self, table: Array) -> kernels.Carried:
+        """The arguments of kernels in place of a method's table; they change S, which is zero."""
+        return kernels.Carried(table, *self._parts, np.zeros((0, 0, 0)), self._efforts, *self._held)
+
+    def places_of(self, field: str) -> Any:
+        """Places of a field's values in the record's parameters ``(rows * columns,)``."""
+        assert self._seeded is not None
+        return self._seeded.places_of(field)
+
+    def seeds_of(self, state: State) -> tuple[Any, Array]:
+        """Numbers of the model that change with the directions in a state, by place and column, and their rates."""
+        of = self._directions
+        if self._seeded is None:
+            return np.zeros((0, 2), np.int64), np.zeros(0)
+        return self._seeded.seeds_of(state, of.settings, np.flatnonzero(of.of_settings))
 
 
 class ByMatrices:

@@ -1,6 +1,6 @@
 """State: everything of a system that changes, and how far it has been realized.
 
-It is made of parts: `storage` (with `views`), `requirements`, `invalidation`, `variables`, `subsystem_parts`, `weights`,
+It is made of parts: `storage`, `requirements`, `invalidation`, `variables`, `subsystem_parts`, `weights`,
 `own_parameters`. Here are the errors of constraints, and copies.
 """
 

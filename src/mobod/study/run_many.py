@@ -24,8 +24,7 @@ from ..system.system import MultibodySystem
 from ..value.attributes import named_arguments
 from ..value.checks import integer
 from .files import Folder
-from .part import Part
-from .study import SHARED, Study
+from .study import SHARED, Part, Study
 
 if TYPE_CHECKING:
     Arrays = Mapping[str, npt.NDArray[Any]]

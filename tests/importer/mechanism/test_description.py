@@ -1,4 +1,4 @@
-"""What the builder makes of a description: inertias without mass, parts of Ground that touch."""
+"""Models that the builder makes of a description: inertias without mass, parts of Ground that touch."""
 
 import numpy as np
 import pytest

@@ -25,7 +25,7 @@ X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 
 
 class Origin:
-    """Where a joint is in its parent."""
+    """The place of a joint in its parent."""
 
     def __init__(self, xyz=(0.0, 0.0, 0.0), rpy=(0.0, 0.0, 0.0)):
         self.X = Transform.trusted(rotation_matrix(rpy), np.array(xyz))

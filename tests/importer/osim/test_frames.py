@@ -1,4 +1,4 @@
-"""Where frames and stations of OpenSim's files are; nothing is compiled here."""
+"""Places of frames and stations of OpenSim's files; nothing is compiled here."""
 
 import numpy as np
 import pytest

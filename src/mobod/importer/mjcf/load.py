@@ -14,7 +14,7 @@ from ...system.matter import SimbodyMatterSubsystem
 from ...system.system import MultibodySystem
 from ...value import checks
 from ..model import Model
-from . import fluid, limits, options, passive
+from . import limits, options, passive
 from .actuators import Actuators
 from .bodies import Tree
 from .compiled import compile_file
@@ -139,7 +139,7 @@ def load_mjcf(
     passive.add_joint_forces(source, tree, model)
     if not (source.disabled("SPRING") and source.disabled("DAMPER")):  # both off are all passive forces off
         passive.add_gravity_compensation(source, tree, model)
-        fluid.add_drag(source, tree, model)
+        passive.add_drag(source, tree, model)
     if joint_friction:
         limits.add_friction(source, tree, model)
     elif np.any(m.dof_frictionloss):

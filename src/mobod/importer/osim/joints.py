@@ -1,4 +1,12 @@
-"""Joints: what each kind becomes, and which of its coordinates turns or moves what."""
+"""Joints: what each kind becomes, and which of its coordinates turns or moves what.
+
+The pose of OpenSim's ConstantCurvatureJoint: a flexible rod that bends in an arc.
+
+    R_FM = Rx(a) Rz(b) Ry(c)    p_FM = L (e_x (1 - cos t) / (t sin t), sin t / t, e_z (1 - cos t) / (t sin t))
+
+with (a, b, c) = q + neutral angles, e = R_FM y and t the angle between e and y, where cos t = e_y. Near t = 0 the two
+quotients are their series. (OpenSim puts the tip at L e for sin t < 0.001, where it jumps by 0.0005 L.)
+"""
 
 from __future__ import annotations
 
@@ -10,14 +18,46 @@ from typing import Any
 import numpy as np
 
 from ... import body, function, mobilizer
+from ...algebra import mat33, rotation
+from ...algebra.scalar import atan2, sincos, sqrt, where
+from ...compiling import generic
 from ...errors import ModelError
 from ...function import Function
 from ...mobilizer.base import Direction, MobilizedBody
 from ...value import Rotation, Transform
-from .constant_curvature import transform as constant_curvature
 from .coordinates import COUPLED, ROTATIONAL, TRANSLATIONAL, Coordinate, read_coordinate
 from .document import Item
 from .functions import make_function
+
+#: sin^2 t below which series take the place of quotients: their sixth power is below rounding.
+_SMALL = 2e-3
+
+
+@generic
+def transform(q: Any, parameters: Any) -> Any:
+    """X_FM; parameters: the neutral angles about x, z, y, and the length."""
+    length = parameters[3]
+    sa, ca = sincos(q[0] + parameters[0])
+    sb, cb = sincos(q[1] + parameters[1])
+    R = mat33.mul(
+        rotation.about_x(q[0] + parameters[0]),
+        mat33.mul(rotation.about_z(q[1] + parameters[1]), rotation.about_y(q[2] + parameters[2])),
+    )
+    x, y, z = -1.0 * sb, ca * cb, sa * cb
+    s2 = x * x + z * z
+    bent = s2 > _SMALL
+    safe = where(bent, s2, s2 * 0.0 + 0.5)
+    s = sqrt(safe)
+    t = atan2(s, where(bent, y, y * 0.0 + s))
+    t2 = s2 * (1.0 + s2 * (1.0 / 3.0 + s2 * (8.0 / 45.0 + s2 * (4.0 / 35.0 + s2 * 128.0 / 1575.0))))
+    across = where(
+        bent,
+        (1.0 - where(bent, y, s)) / (t * s),
+        0.5 + t2 * (1.0 / 24.0 + t2 * (1.0 / 240.0 + t2 * (17.0 / 40320.0 + t2 * 31.0 / 725760.0))),
+    )
+    along = where(bent, s / t, 1.0 - t2 / 6.0 * (1.0 - t2 / 20.0 * (1.0 - t2 / 42.0 * (1.0 - t2 / 72.0))))
+    return R, (length * x * across, length * along, length * z * across)
+
 
 #: The joint's mobilizers, and for each of its coordinates which of them has it, at which place.
 Made = tuple["MobilizedBody", list[tuple["MobilizedBody", int]]]
@@ -96,9 +136,7 @@ def _cantilever(joint: Item, site: Site) -> Made:
 
 def _constant_curvature(joint: Item, site: Site) -> Made:
     parameters = [*joint.finite("neutral_angle_x_z_y", (0.0, 0.0, 0.0)), float(joint.finite("length", (1.0,))[0])]
-    mobod = mobilizer.Custom(
-        site.parent, site.body, transform=constant_curvature, num_q=3, parameters=parameters, **site.arguments()
-    )
+    mobod = mobilizer.Custom(site.parent, site.body, transform=transform, num_q=3, parameters=parameters, **site.arguments())
     return mobod, [(mobod, k) for k in range(3)]
 
 
