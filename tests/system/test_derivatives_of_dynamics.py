@@ -21,7 +21,7 @@ from mobod.algebra.scalar import sin
 from mobod.derivative.analytic import sweep_for, whole_for
 from mobod.derivative.equations import contradiction
 from mobod.derivative.local import REST
-from mobod.derivative.plan import acts_along, acts_between, is_in_flow
+from mobod.derivative.plan import acts_along, acts_between, is_on_body
 from mobod.derivative.products import LONGEST
 from mobod.derivative.sweep import NUMBERS_A_BODY
 from mobod.force.slopes import KIND, ORIENTATION
@@ -223,7 +223,7 @@ def test_drag_is_differentiated_by_the_velocity_of_its_body(make, close, derivat
     model.made()
     state = model.randomize()
     plan = sweep_for(model.system, state).parts.plan
-    assert not plan.by_duals and len(plan.flows) == 10
+    assert not plan.by_duals and len(plan.wrenches) == 10
     assert_alone_and_in_lanes(state, make.rng, close, derivative)
     ensemble, winds = mb.Ensemble(model.system, 9, state=state), make.rng.normal(size=(9, 3))
     ensemble.set_each(drags[1].set_wind, winds)
@@ -266,9 +266,9 @@ def test_forces_of_time_and_of_a_z_of_their_own(crowded, make, close, derivative
     assert plan.by_rest < 0 and (plan.nodes[:, 0] == REST).sum() == (len(of) if is_crowded else 0)
 
 
-@pytest.mark.parametrize(("parts", "alone"), [("tyre", 0), ("law tyre", 1), ("tyre tyre", 2)])
-def test_two_z_of_a_tyre_go_with_its_wheels_pose(parts, alone, make, close, derivative):
-    """Where nothing else of that wheel has a z or depends on time: else they go by themselves."""
+@pytest.mark.parametrize(("parts", "alone"), [("tyre", 0), ("tyre law tyre", 0), ("law road", 1)])
+def test_tyres_are_differentiated_by_the_motion_of_their_wheel_and_by_two_z(parts, alone, make, close, derivative):
+    """In closed form on planes; on a road of slopes by Duals of the wheel, and by both z by themselves."""
 
     def pull(t, X, V, q, u, p):
         return (((t * t, 0.1 * t, V[0][0][1]), (t * t * t, 0.0, -t)),), ()
@@ -276,20 +276,29 @@ def test_two_z_of_a_tyre_go_with_its_wheels_pose(parts, alone, make, close, deri
     model = make.tree(0)
     F, wheel = mb.force, mb.mobilizer.Free(model.matter.ground, make.body())
     for part in parts.split():
-        if part == "tyre":
-            F.BrushTyre(
-                model.forces, wheel, 3.0, 20.0, 0.3, longitudinal_stiffness=6.0, cornering_stiffness=4.0, half_length=1.0
-            )
-        else:
+        if part == "law":
             F.Custom(model.forces, compiled=F.CompiledFunctions(pull, bodies=[wheel]))
+        else:
+            F.BrushTyre(
+                *(model.forces, wheel, 3.0, 20.0, 0.3),
+                longitudinal_stiffness=6.0,
+                cornering_stiffness=4.0,
+                half_length=1.0,
+                rolling_resistance=0.05,
+                center=0.1 * make.vector(),
+                axis=(0.2, 1.0, -0.3),
+                road=mb.function.Linear([0.1, -0.05, 0.2]) if part == "road" else None,
+                road_frame=mb.Transform(mb.Rotation.about_axis(0.2, make.unit_vector()), 0.1 * make.vector()),
+            )
     state = model.made().state
     wheel.set_q_to_fit_translation(state, (0.1, 0.0, 2.7))
     state.u, state.time = [0.1, 0.5, 0.2, 1.3, 0.2, 0.1], 0.7
     state.z = [0.1, -0.2, 0.15, 0.1][: len(state.z)]
     model.system.realize(state)
     assert assert_forward(state, close, derivative).z.any(axis=0).all()
-    nodes = whole_for(model.system, state).parts.plan.nodes
-    assert (nodes[:, 0] == REST).sum() == alone
+    plan = whole_for(model.system, state).parts.plan
+    assert (plan.nodes[:, 0] == REST).sum() == alone
+    assert len(plan.wrenches) == parts.count("tyre")
 
 
 def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
@@ -302,7 +311,7 @@ def test_what_acts_between_two_bodies_is_said_with_the_routine(make):
     assert [acts_between(one) for one in made] == [True, True, False]
     kind = mb.force.BoxDrag
     own = type("Lift", (kind,), {"routine": mb.force.SmoothSphereHalfSpace.routine})
-    assert [is_in_flow(one(model.forces, model.bodies[1], (1, 1, 1))) for one in (kind, own)] == [True, False]
+    assert [is_on_body(one(model.forces, model.bodies[1], (1, 1, 1))) for one in (kind, own)] == [True, False]
 
 
 def test_forces_along_paths(make, close, derivative):

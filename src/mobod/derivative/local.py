@@ -49,10 +49,8 @@ ADDRESS, WHICH, END, OWN_Z, TIMED = 1, 2, 3, 4, 5
 BLOCK, WRENCH = 2, 3
 #: Kinds of what is between two bodies: by the motion of both relative to each other; of one, relative to what carries both.
 BOTH, ONE = 1, 2
-#: The tangents by an element's z and by time, behind those by six directions, or by a mobilizer's own speeds; and what is
-#: instead of time where an element with two z does not depend on that: `TIMED` of its call.
+#: The tangents by an element's z and by time, behind those by six directions, or by a mobilizer's own speeds.
 Z, TIME = 6, 7
-SECOND_Z = 2
 #: How many z an element may have that move by themselves: `OWN_Z` of its call.
 MOST_Z = 7
 #: Numbers of a block: K, then D, row by row; the wrench on the body that is pushed, where that is asked for.
@@ -100,9 +98,7 @@ def _call(calls: Any, at: int, fast: int, dual: Record) -> None:
 @generic
 def _seed_rest(calls: Any, at: int, dual: Record, x: float) -> None:
     """The element's z, and time, go on by *x*, if this call is the one that differentiates by them."""
-    if calls[at, TIMED] == SECOND_Z:
-        store_tangent(dual.z, calls[at, OWN_Z] + 1, 0, TIME, x)
-    elif calls[at, TIMED] != 0:
+    if calls[at, TIMED] != 0:
         store_tangent(dual.time, 0, 0, TIME, x)
     if calls[at, OWN_Z] >= 0:
         store_tangent(dual.z, calls[at, OWN_Z], 0, Z, x)
@@ -137,11 +133,9 @@ def _read_rest(model: Record, lane: int, tables: Any, node: int, bodies: Any, co
     timed = False
     for at in range(nodes[node, FIRST_CALL], nodes[node, END_CALL]):
         if calls[at, KIND] == FORCE:
-            timed = timed or calls[at, TIMED] == 1
+            timed = timed or calls[at, TIMED] != 0
             if calls[at, OWN_Z] >= 0:
                 _put_rest(model, lane, tables, node, Z, calls[at, OWN_Z], bodies, columns, dual, T)
-            if calls[at, TIMED] == SECOND_Z:
-                _put_rest(model, lane, tables, node, TIME, calls[at, OWN_Z] + 1, bodies, columns, dual, T)
     if timed:
         _put_rest(model, lane, tables, node, TIME, T.shape[1] - 1, bodies, columns, dual, T)
 

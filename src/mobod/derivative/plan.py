@@ -1,9 +1,9 @@
 """The plan of differentiation: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
-`local`; contacts pair by pair, see `contacts`; thermostats in closed form, see `thermostats`; drag by a body's velocity, see
-`flows`; a force along a path, such as a muscle's, by what changes the path, see `along`, unless that is one body's motion, so
-that it is local. What may depend on anything is differentiated by all columns, see `columns`.
+`local`; contacts pair by pair, see `contacts`; thermostats in closed form, see `thermostats`; drag and tyres by routines of
+their own, see `wrenches`; a force along a path, such as a muscle's, by what changes the path, see `along`, unless that is one
+body's motion, so that it is local. What may depend on anything is differentiated by all columns, see `columns`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from ..force.gravity_compensation import GravityCompensation
 from ..force.linear_bushing import LinearBushing
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
-from . import lines, local
+from . import lines, local, wrenches
 from .along import MOST_Z, OF_GROUP
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .line_tables import LineTables
@@ -63,7 +63,7 @@ class Plan:
     calls : (n, 6) array
         What is called: kind, address for Duals, and the element and the one after the last, or the body, or the constraint and
         the first block of its errors as a body moves; the z by which it is differentiated there, -1 for none, of those by
-        themselves how many; and 1 if by time, SECOND_Z if by the next z.
+        themselves how many; and 1 if by time.
     pushed : (n, 4) array
         Kind, body, and the block of derivatives, -1 where there is none; and BOTH or ONE where its wrench is kept: forces are
         between it and what moves, see `couplings`.
@@ -116,8 +116,8 @@ class Plan:
         Whether there are equations.
     thermostats : array
         The elements that are some, see `thermostats`.
-    flows : sequence of tuple of int, int and Routine
-        Elements in uniform flows, their bodies and routines, see `flows`.
+    wrenches : sequence of tuple of int, int, Routine, int and int
+        Elements on single bodies that have routines for it, their bodies, these, first z and how many, see `wrenches`.
     num_blocks : int
         How many blocks of derivatives there are: of bodies, of what couples two, and of errors.
     pattern : pattern.Pattern
@@ -154,7 +154,7 @@ class Plan:
     acts: bool
     constrained: bool
     thermostats: Table
-    flows: Sequence[tuple[int, int, Any]]
+    wrenches: Sequence[tuple[int, int, Any, int, int]]
     num_blocks: int
     pattern: Pattern
 
@@ -170,13 +170,13 @@ class Plan:
         asked = self.by_columns, self.by_rest, self.by_parts, *flags, int(self.by_duals)
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
         acted = self.acted, self.acted_places, self.stiff, self.stiff_places, self.hung, self.thermostats
-        flows = _table([(e, b, routine.address(**kind)) for e, b, routine in self.flows], 3)
+        rows = [(e, b, routine.address(**kind), *z) for e, b, routine, *z in self.wrenches]
         return (
             tables,
             self.used,
             self.contacts,
             asked,
-            (*acted, flows),
+            (*acted, _table(rows, wrenches.OF_WRENCH)),
             (self.crossings, self.coupled, self.lines, self.spans, self.reached, self.bushings),
         )
 
@@ -195,7 +195,7 @@ class _Graph:
         self.closed: list[tuple[int, int]] = []
         #: Calls of what acts between two bodies alone.
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
-        #: Of calls that depend on z or on time: the z, -1 for none, and 1 for time, or SECOND_Z. With the call's first node.
+        #: Of calls that depend on z or on time: the z, -1 for none, and 1 for time. With the call's first node.
         self.rest: dict[Call, tuple[int, int]] = {}
         #: Of elements whose z go by themselves how many they have, and 1 for time.
         self.alone: dict[int, tuple[Call, tuple[int, int]]] = {}
@@ -363,7 +363,7 @@ class _Making:
         #: Of slots of tangents by z and time, with a node's kind and body: the element whose z is there, -1 for time.
         self._slots: dict[tuple[int, int, int], int] = {}
         self._thermostats: list[int] = []
-        self._flows: list[tuple[int, int, Any]] = []
+        self._wrenches: list[tuple[int, int, Any, int, int]] = []
         self._lines = LineTables(fields, self._graph.common)
         self._bushings: list[tuple[int, int]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
@@ -443,7 +443,7 @@ class _Making:
             acts=self._acts or by_columns >= 0,
             constrained=what.constrained,
             thermostats=np.array(self._thermostats, np.int64),
-            flows=self._flows,
+            wrenches=self._wrenches,
             num_blocks=num_blocks,
             pattern=self._pattern,
         )
@@ -480,17 +480,9 @@ class _Making:
                 self._hung.append((force.span[0], force.span[2]))
                 self._push(force.reach())
             return
-        if is_in_flow(run[0]):
-            for force in run:
-                b = force.reach()[0][0]
-                self._flows.append((force.element, b, force.flow_routine))
-                self._pushed.add(b)
-            self._damped = True
+        run = [force for force in run if not self._takes_wrench(force) and not self._takes_bushing(force)]
+        if not run:
             return
-        if run[0].routine is LinearBushing.routine:
-            run = [force for force in run if not self._takes_bushing(force)]
-            if not run:
-                return
         if run[0].routine in lines.KINDS:
             for force in run:
                 self._join(self._lines.add_points(force))
@@ -532,8 +524,7 @@ class _Making:
                 self._graph.add(call, *reach, fast)
             self._damped = self._damped or fast
             if is_local:
-                last = local.SECOND_Z if force.reads_z and force.num_z == 2 else int(force.reads_time)
-                self._graph.rest[call] = force.first_z if force.reads_z else -1, last
+                self._graph.rest[call] = force.first_z if force.reads_z else -1, int(force.reads_time)
         if has_rest and not is_local:
             if reaches and all(force.num_z <= local.MOST_Z for force in run):
                 for force in run:
@@ -543,21 +534,33 @@ class _Making:
                 self._routines[r], self._has_rest = -address, True
 
     def _takes_z(self, run: Sequence[Any], reaches: Sequence[Any]) -> bool:
-        """True if local calls can differentiate elements by z and time: of each node, one call has a z, or two without time."""
+        """True if local calls can differentiate elements by z and time: of each node, one call has a z."""
         slots = dict(self._slots)
         for force, (bodies, mobilizers) in zip(run, reaches, strict=True):
             own = force.num_z if force.reads_z else 0
-            if own > 2 or (force.reads_z and own == 0):
+            if own > 1 or (force.reads_z and own == 0):
                 return False
-            holders = [(local.Z, force.element), (local.TIME, force.element)][:own] + [(local.TIME, -1)] * force.reads_time
+            holders = [(local.Z, force.element)] * own + [(local.TIME, -1)] * force.reads_time
             for part in [(BODY, b) for b in bodies if b > 0] + [(MOBILIZER, b) for b in mobilizers]:
                 if any(slots.setdefault((slot, *part), holder) != holder for slot, holder in holders):
                     return False
         self._slots = slots
         return True
 
+    def _takes_wrench(self, force: Any) -> bool:
+        """True if it is on one body, and has a routine for derivatives."""
+        found = is_on_body(force)
+        if found:
+            b = force.reach()[0][0]
+            self._wrenches.append((force.element, b, force.wrench_routine, force.first_z, force.num_z))
+            self._pushed.add(b)
+            self._damped = True
+        return found
+
     def _takes_bushing(self, force: Any) -> bool:
-        """True if a bushing is between bodies of one base, and in closed form."""
+        """True if it is a bushing between bodies of one base, in closed form."""
+        if force.routine is not LinearBushing.routine:
+            return False
         b1, b2 = force.default_integers[:2]
         if b1 == b2 or self._graph.common(b1, b2) == 0:
             return False
@@ -663,9 +666,9 @@ def acts_along(force: Any) -> bool:
     return _says(force, "along_routine") and force.along_routine is not None
 
 
-def is_in_flow(force: Any) -> bool:
+def is_on_body(force: Any) -> bool:
     """True if the force says so of its routine, by one for derivatives."""
-    return _says(force, "flow_routine") and force.flow_routine is not None
+    return _says(force, "wrench_routine") and force.wrench_routine is not None
 
 
 def _is_along_between(force: Any) -> bool:

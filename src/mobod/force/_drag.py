@@ -10,7 +10,7 @@ from ..algebra import mat33, vec3
 from ..algebra.arrays import ArrayLike
 from ..algebra.dual import Dual
 from ..algebra.memory import add_spatial, load9, load_spatial
-from ..algebra.scalar import one, store, zero
+from ..algebra.scalar import one, zero
 from ..compiling import Routine, generic
 from ..errors import ModelError
 from ..mobilizer.base import MobilizedBody
@@ -20,7 +20,7 @@ from ..value.frames import frame_or_none
 from .base import Force, body_index
 from .layout import Entry
 from .pools import numbers3, numbers9
-from .routines import FLOW, NUMBERS_IN_FLOW, POINT, WRENCH, by_address, in_flow
+from .routines import NUMBERS_ON_BODY, by_address, leave_place, leave_row, on_body
 from .subsystem import GeneralForceSubsystem
 
 PI = float(np.pi)
@@ -68,38 +68,32 @@ def routine_of(wrench: Any) -> Routine:
 
 
 @generic
-def _put_block(rows: Any, first: int, R: Any, changing: Any, k: int) -> None:
-    """Three tangents of three numbers, from number k on, as three by three numbers in Ground."""
-    x, y, z = changing[0].tangents, changing[1].tangents, changing[2].tangents
-    block = x[k], x[k + 1], x[k + 2], y[k], y[k + 1], y[k + 2], z[k], z[k + 1], z[k + 2]
-    turned = mat33.mul_transpose(mat33.mul(R, block), R)
-    for i in range(3):
-        for j in range(3):
-            store(rows, first + 6 * i + j, 0, turned[3 * i + j])
+def _leave(rows: Any, k: int, x: Any, wind: Any) -> None:
+    """Number k of torque and force: as the body turns along, the wind does as if it turned back."""
+    g, o = x.tangents, zero(x.value)
+    a, b, c = wind
+    by_turn = g[5] * b - g[4] * c, g[3] * c - g[5] * a, g[4] * a - g[3] * b
+    leave_row(rows, k, x.value, (*by_turn, o, o, o), g)
 
 
-def flow_routine_of(wrench: Any) -> Routine:
+def wrench_routine_of(wrench: Any) -> Routine:
     """The same for derivatives, by dual numbers of w and v alone."""
 
     @generic
-    def leave(model: Any, i: int, x: int, rows: Any) -> None:
+    def leave(model: Any, i: int, x: int, z: int, rows: Any) -> None:
         R, s, w, v = local_velocity(model, i, x)
         o, unit = zero(w[0]), one(w[0])
         moving_w = Dual(w[0], (unit, o, o, o, o, o)), Dual(w[1], (o, unit, o, o, o, o)), Dual(w[2], (o, o, unit, o, o, o))
         moving_v = Dual(v[0], (o, o, o, unit, o, o)), Dual(v[1], (o, o, o, o, unit, o)), Dual(v[2], (o, o, o, o, o, unit))
         t, f = wrench(model, x, moving_w, moving_v)
-        _put_block(rows, 0, R, t, 0)
-        _put_block(rows, 3, R, t, 3)
-        _put_block(rows, 18, R, f, 0)
-        _put_block(rows, 21, R, f, 3)
-        torque = mat33.mul_vec(R, (t[0].value, t[1].value, t[2].value))
-        force = mat33.mul_vec(R, (f[0].value, f[1].value, f[2].value))
-        for first, three in ((WRENCH, torque), (WRENCH + 3, force), (POINT, s), (FLOW, numbers3(model, x + 2))):
-            for k in range(3):
-                store(rows, first + k, 0, o + three[k])
+        wind = mat33.transpose_mul_vec(R, numbers3(model, x + 2))
+        for k in range(3):
+            _leave(rows, k, t[k], wind)
+            _leave(rows, 3 + k, f[k], wind)
+        leave_place(rows, R, s)
 
     leave.__qualname__ = f"{wrench.__name__}.leave"
-    return in_flow(leave)
+    return on_body(leave)
 
 
 class Drag(Force):
@@ -125,7 +119,7 @@ class Drag(Force):
         return self.default_integers[:1], []
 
     def entry(self) -> Entry:
-        return super().entry()._replace(work=NUMBERS_IN_FLOW)
+        return super().entry()._replace(work=NUMBERS_ON_BODY)
 
     def get_mobilized_body(self) -> MobilizedBody:
         """The body that it acts on."""

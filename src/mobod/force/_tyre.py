@@ -36,10 +36,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra import mat33, vec3
+from ..algebra.dual import Dual
 from ..algebra.memory import add_spatial, load3, load9, load_spatial
 from ..algebra.order import size_of
-from ..algebra.scalar import load, sqrt, store, where
-from ..compiling import generic
+from ..algebra.scalar import load, one, sqrt, store, where, zero
+from ..compiling import Routine, generic
 from ..contact.height_field import HeightField
 from ..function.base import Function
 from ..function.routines import gradient, value
@@ -48,7 +49,9 @@ from ..state import parameters
 from ..state.state import State
 from ..value import Transform, checks
 from .base import Force, body_index
+from .layout import Entry
 from .pools import number, numbers3, numbers9
+from .routines import BY_Z, NUMBERS_ON_BODY, leave_place, leave_row, on_body
 from .subsystem import GeneralForceSubsystem
 
 #: Numbers of every tyre: center and axis on the wheel, the road's frame, what friction is multiplied by; R_0, k, c; and its
@@ -157,9 +160,9 @@ def _greater(x: Any, y: Any) -> Any:
 
 
 @generic
-def slips(model: Any, z: int, Vx: Any, Vsx: Any, Vsy: Any, Lx: Any, Ly: Any) -> Any:
+def slips(bent: Any, Vx: Any, Vsx: Any, Vsy: Any, Lx: Any, Ly: Any) -> Any:
     """kappa, tan(alpha) and the rates of both deflections."""
-    e, s = load(model.z, z, 0), load(model.z, z + 1, 0)
+    e, s = bent
     speed = size_of(Vx)
     delay = _DELAY / (1.0 + Vx * Vx / (_SLOW * _SLOW))
     kappa, tangent = (e - delay * Vsx) / Lx, (s + delay * Vsy) / Ly
@@ -188,8 +191,9 @@ def apply(model: Any, i: int, at: Any, force: Any, moment: Any) -> None:
 
 
 def adding(law: Callable[..., Any], load_of: Callable[..., Any] = load_of) -> Callable[..., None]:
-    """Make a function that adds a tyre's forces: ``law(model, x, z, at, Vx, Vsy, Omega, Fz) -> (force, moment, z rates)``.
+    """Make a function that adds a tyre's forces.
 
+    ``law(model, x, bent, rho, camber, Vx, Vsy, Omega, Fz) -> (force, moment, z rates)`` is of the two deflections, and
     ``load_of(model, x, rho, rate, Omega)`` is F_z.
     """
 
@@ -198,12 +202,116 @@ def adding(law: Callable[..., Any], load_of: Callable[..., Any] = load_of) -> Ca
         at = touch(model, i, x)
         Vx, Vsy, rising, spin = motion(model, i, x, at)
         Fz = load_of(model, x, at[5], -rising, spin)
-        force, moment, e_rate, s_rate = law(model, x, z, at, Vx, Vsy, spin, Fz)
+        bent = load(model.z, z, 0), load(model.z, z + 1, 0)
+        force, moment, e_rate, s_rate = law(model, x, bent, at[5], at[6], Vx, Vsy, spin, Fz)
         apply(model, i, at, force, moment)
         store(model.z_dot, z, 0, e_rate)
         store(model.z_dot, z + 1, 0, s_rate)
 
     return add
+
+
+#: Tangents of what a law reads; behind them the deflections'.
+_RHO, _RATE, _VX, _VSY, _SPIN, _CAMBER, _BENT = range(7)
+
+
+@generic
+def _moving(rho: Any, rate: Any, Vx: Any, Vsy: Any, spin: Any, camber: Any, e: Any, s: Any) -> Any:
+    """The same eight numbers as Duals, each with a tangent of its own."""
+    o, i = zero(rho), one(rho)
+    return (
+        Dual(rho, (i, o, o, o, o, o, o, o)),
+        Dual(rate, (o, i, o, o, o, o, o, o)),
+        Dual(Vx, (o, o, i, o, o, o, o, o)),
+        Dual(Vsy, (o, o, o, i, o, o, o, o)),
+        Dual(spin, (o, o, o, o, i, o, o, o)),
+        Dual(camber, (o, o, o, o, o, i, o, o)),
+        Dual(e, (o, o, o, o, o, o, i, o)),
+        Dual(s, (o, o, o, o, o, o, o, i)),
+    )
+
+
+@generic
+def _leave(rows: Any, k: int, g: Any, f: Any, place: Any) -> None:
+    """Number k of a wrench, *f* of whose changes are not the law's: by turns, and by rising."""
+    value, (cos, sin, r, dr), (across, along), (w, b, v) = place
+    by_rim = r * g[_VX] + g[_SPIN]
+    by_turn = (
+        f[0] + g[_CAMBER] * cos - g[_RATE] * b[1] - g[_VSY] * b[2],
+        f[1]
+        + g[_RATE] * (b[0] + across[0] * w[1])
+        + g[_VX] * (v[2] - v[1] * across[1])
+        + g[_VSY] * (b[0] * across[1] + across[0] * w[2]),
+        f[2] + g[_RATE] * along[0] * w[1] - g[_VX] * v[1] * along[1] + g[_VSY] * (b[0] * along[1] + along[0] * w[2]),
+    )
+    o = zero(r)
+    by_rising = f[3] + dr * (w[0] * (cos * g[_VSY] - sin * g[_RATE]) - g[_RHO])
+    leave_row(rows, k, value, (*by_turn, o, o, by_rising), (o, cos * by_rim, sin * by_rim, g[_VX], g[_VSY], -g[_RATE]))
+    store(rows, BY_Z + k, 0, g[_BENT])
+    store(rows, BY_Z + 6 + k, 0, g[_BENT + 1])
+
+
+@generic
+def _turned_back(f: Any, across: Any, along: Any) -> Any:
+    """Of three numbers along x, y, n what they change by as these turn back: by turns about x, about y, about n."""
+    a, b, c = f
+    o = zero(a)
+    x, y, n = (o, c, -b), (across * b - c, -across * a, a), (along * b, -along * a, o)
+    return (x[0], y[0], n[0]), (x[1], y[1], n[1]), (x[2], y[2], n[2])
+
+
+def leaving(law: Callable[..., Any], load_of: Callable[..., Any] = load_of) -> Routine:
+    """The routine for derivatives of a tyre on a plane: by Duals of what its law reads, of geometry in closed form.
+
+    Along x, y, n, with sin(gamma) = s and c = cos(gamma), the turn t of the wheel and the shift h of S are
+
+        s' = c t_x    rho' = -h_n / c    the axes turn by t_n - t_y s / c about n: less than t by e = (t_x, t_y, t_y s / c)
+        S moves beyond h by p = r (c t_y + s e_n) x + (h_n / c) d    V_x' = e_y v_Cn - e_n v_Cy
+        v_S' . y = e_n v_Sx - e_x v_Sn + (w x p)_y    v_S' . n = e_x v_Sy - e_y v_Sx + (w x p)_n
+
+    and forces change by F x e beyond turning with the wheel, moments by M x e + p x F. C moves by v_C = v_S - r w x d.
+    """
+
+    @generic
+    def leave(model: Any, i: int, x: int, z: int, rows: Any) -> None:
+        at = touch(model, i, x)
+        n, ahead, left, S, _, rho, sin = at
+        b = model.force_integers[i]
+        R = load9(model.R_GB, b, 0)
+        cos = vec3.dot(mat33.mul_vec(R, numbers3(model, x + AXIS)), left)
+        o, i_, r = zero(rho), one(rho), number(model, x + RADIUS) - rho
+        upright, side = cos < 1e-6, cos < 0.05
+        per = 1.0 / where(upright, i_, cos)
+        turn, turn_n = where(upright, o, sin * per), where(upright, i_, o)  # of t_y and t_n less phi
+        across, along = (r * (cos + sin * turn), turn), (r * sin * turn_n, turn_n)
+        dr = where(side, o, per)
+        Vx, Vsy, rising, spin = motion(model, i, x, at)
+        turning, _ = load_spatial(model.V_GB, b)
+        w = vec3.dot(turning, ahead), vec3.dot(turning, left), vec3.dot(turning, n)
+        v_S = Vx - r * (cos * w[1] + sin * w[2]), Vsy, rising
+        v_C = Vx, Vsy - r * cos * w[0], rising - r * sin * w[0]
+        rho_, rate, Vx_, Vsy_, spin_, camber, e, s = _moving(
+            rho, -rising, Vx, Vsy, spin, sin, load(model.z, z, 0), load(model.z, z + 1, 0)
+        )
+        force, moment, _, _ = law(model, x, (e, s), rho_, camber, Vx_, Vsy_, spin_, load_of(model, x, rho_, rate, spin_))
+        f, m = (force[0].value, force[1].value, force[2].value), (moment[0].value, moment[1].value, moment[2].value)
+        of_f, of_m = _turned_back(f, turn, turn_n), _turned_back(m, turn, turn_n)
+        place = (cos, sin, r, dr), (across, along), (w, v_S, v_C)
+        levers = (
+            (o, o, o, dr * (sin * f[2] + cos * f[1])),
+            (o, -across[0] * f[2], -along[0] * f[2], -dr * cos * f[0]),
+            (o, across[0] * f[1], along[0] * f[1], -dr * sin * f[0]),
+        )
+        for k in range(3):
+            p, q, lever = of_m[k], of_f[k], levers[k]
+            own = p[0] + lever[0], p[1] + lever[1], p[2] + lever[2], lever[3]
+            _leave(rows, k, moment[k].tangents, own, (m[k], *place))
+            _leave(rows, 3 + k, force[k].tangents, (*q, o), (f[k], *place))
+        axes = ahead[0], left[0], n[0], ahead[1], left[1], n[1], ahead[2], left[2], n[2]
+        leave_place(rows, axes, vec3.sub(S, load3(model.p_GB, b, 0)))
+
+    leave.__module__, leave.__qualname__ = law.__module__, f"{law.__qualname__}.leave"
+    return on_body(leave)
 
 
 class Tyre(Force):
@@ -259,11 +367,15 @@ class Tyre(Force):
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
         self._wheel, self._road = wheel, road
         if road is not None:
+            self.wrench_routine = None  # the road's slopes turn as the wheel moves
             self.used_functions = [(road, [0, 1])]
         self.default_integers = [which, -1]
 
     def reach(self) -> tuple[list[int], list[int]]:
         return [self.default_integers[0]], []
+
+    def entry(self) -> Entry:
+        return super().entry()._replace(work=NUMBERS_ON_BODY)
 
     def pack_integers(self) -> list[int]:
         return [self.default_integers[0], -1 if self._road is None else self.first_function]

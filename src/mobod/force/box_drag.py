@@ -16,7 +16,7 @@ from ..algebra.order import size_of
 from ..compiling import generic
 from ..mobilizer.base import MobilizedBody
 from ..value import Transform
-from ._drag import OWN, PI, Drag, flow_routine_of, lengths, routine_of
+from ._drag import OWN, PI, Drag, lengths, routine_of, wrench_routine_of
 from .pools import number, numbers3
 from .subsystem import GeneralForceSubsystem
 
@@ -77,7 +77,7 @@ class BoxDrag(Drag):
     True
     """
 
-    routine, flow_routine = routine_of(box_wrench), flow_routine_of(box_wrench)
+    routine, wrench_routine = routine_of(box_wrench), wrench_routine_of(box_wrench)
 
     def __init__(
         self,

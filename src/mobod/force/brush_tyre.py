@@ -18,14 +18,14 @@ from typing import Any
 
 import numpy.typing as npt
 
-from ..algebra.scalar import load, sqrt, where
+from ..algebra.scalar import sqrt, where
 from ..compiling import generic
 from ..contact.height_field import HeightField
 from ..function.base import Function
 from ..mobilizer.base import MobilizedBody
 from ..state import parameters
 from ..value import Transform, checks
-from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, Tyre, adding, direction, slips
+from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, Tyre, adding, direction, leaving, slips
 from .pools import number
 from .routines import by_address
 from .subsystem import GeneralForceSubsystem
@@ -59,17 +59,17 @@ def evaluate(model: Any, x: int, Fz: Any, kappa: Any, tangent: Any, way: Any) ->
 
 
 @generic
-def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: Any) -> Any:
+def law(model: Any, x: int, bent: Any, rho: Any, camber: Any, Vx: Any, Vsy: Any, spin: Any, Fz: Any) -> Any:
     """Forces and moments, and the rates of the deflections."""
-    rho = where(at[5] < 0.0, 0.0 * at[5], at[5])
+    rho = where(rho < 0.0, 0.0 * rho, rho)
     R0, a = number(model, x + RADIUS), number(model, x + HALF_LENGTH)
     Vsx = Vx - spin * (R0 - rho / 3.0)
-    kappa, tangent, e_rate, s_rate = slips(model, z, Vx, Vsx, Vsy, a, a)
+    kappa, tangent, e_rate, s_rate = slips(bent, Vx, Vsx, Vsy, a, a)
     fx, fy, mz = evaluate(model, x, Fz, kappa, tangent, direction(Vx))
     up = Fz <= 0.0
     my = -number(model, x + ROLLING) * R0 * Fz * Vx / sqrt(Vx * Vx + 0.01)
     o = 0.0 * Fz
-    e, s = load(model.z, z, 0), load(model.z, z + 1, 0)
+    e, s = bent
     return (fx, fy, Fz), (o, my, mz), where(up, -e / 0.01, e_rate), where(up, -s / 0.01, s_rate)
 
 
@@ -127,7 +127,7 @@ class BrushTyre(Tyre):
     2000.0
     """
 
-    routine = by_address(adding(law), with_z=True)
+    routine, wrench_routine = by_address(adding(law), with_z=True), leaving(law)
 
     (get_default_friction, set_default_friction, get_friction, set_friction) = parameters.scalar(
         "friction", "", checks.positive, "the coefficient of friction"

@@ -21,7 +21,7 @@ from ..algebra.scalar import one, sqrt, where
 from ..compiling import generic
 from ..mobilizer.base import MobilizedBody
 from ..value import Transform, checks
-from ._drag import OWN, PI, Drag, flow_routine_of, lengths, routine_of
+from ._drag import OWN, PI, Drag, lengths, routine_of, wrench_routine_of
 from .pools import number, numbers3
 from .subsystem import GeneralForceSubsystem
 
@@ -130,7 +130,7 @@ class EllipsoidDrag(Drag):
     (3, 2, 3)
     """
 
-    routine, flow_routine = routine_of(ellipsoid_wrench), flow_routine_of(ellipsoid_wrench)
+    routine, wrench_routine = routine_of(ellipsoid_wrench), wrench_routine_of(ellipsoid_wrench)
 
     def __init__(
         self,

@@ -34,7 +34,7 @@ from typing import Any
 import numpy.typing as npt
 
 from ..algebra.order import size_of
-from ..algebra.scalar import atan, cos, exp, load, log, sin, sqrt, where
+from ..algebra.scalar import atan, cos, exp, log, sin, sqrt, where
 from ..compiling import generic
 from ..contact.height_field import HeightField
 from ..errors import ModelError, ModelWarning
@@ -43,7 +43,7 @@ from ..mobilizer.base import MobilizedBody
 from ..value import Transform, checks
 from ..value.callers import callers_level
 from ._tir_file import read_tir
-from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, direction, pressed, slips
+from ._tyre import GRIP, IN_GROUND, OWN, RADIUS, STIFFNESS, Tyre, adding, direction, leaving, pressed, slips
 from .pools import number
 from .routines import by_address
 from .subsystem import GeneralForceSubsystem
@@ -341,28 +341,28 @@ def _load(model: Any, x: int, rho: Any, rate: Any, spin: Any) -> Any:
 
 
 @generic
-def law(model: Any, x: int, z: int, at: Any, Vx: Any, Vsy: Any, spin: Any, Fz: Any) -> Any:
+def law(model: Any, x: int, bent: Any, rho: Any, camber: Any, Vx: Any, Vsy: Any, spin: Any, Fz: Any) -> Any:
     """Forces and moments, and the rates of the deflections."""
     grown, _ = _grown(model, x, spin)
-    rho, camber = at[5] + grown, at[6]
+    rho = rho + grown
     stiffness = number(model, x + STIFFNESS) * (1.0 + number(model, x + PFZ1) * number(model, x + DPI))
     nominal = number(model, x + FNOMIN) / stiffness
     d = where(rho < 0.0, 0.0 * rho, rho) / nominal
-    bent = number(model, x + DREFF) * atan(number(model, x + BREFF) * d) + number(model, x + FREFF) * d
-    Vsx = Vx - spin * (number(model, x + RADIUS) + grown - nominal * bent)
+    deeper = number(model, x + DREFF) * atan(number(model, x + BREFF) * d) + number(model, x + FREFF) * d
+    Vsx = Vx - spin * (number(model, x + RADIUS) + grown - nominal * deeper)
     _, Kx, _ = _pure_x(model, x, Fz, camber, 0.0 * Fz)
     gamma = _camber(model, x, camber) * number(model, x + LGAY)
     Ky, _ = _cornering(model, x, Fz, gamma)
     Lx, Ly = _relaxation(model, x, Fz, gamma, Kx, Ky)
-    kappa, tangent, e_rate, s_rate = slips(model, z, Vx, Vsx, Vsy, Lx, Ly)
+    kappa, tangent, e_rate, s_rate = slips(bent, Vx, Vsx, Vsy, Lx, Ly)
     force, moment = evaluate(model, x, Fz, camber, kappa, tangent, Vx)
     up = Fz <= 0.0
     o = 0.0 * Fz
     return (
         (where(up, o, force[0]), where(up, o, force[1]), Fz),
         (where(up, o, moment[0]), where(up, o, moment[1]), where(up, o, moment[2])),
-        where(up, -load(model.z, z, 0) / 0.01, e_rate),  # what is in the air straightens
-        where(up, -load(model.z, z + 1, 0) / 0.01, s_rate),
+        where(up, -bent[0] / 0.01, e_rate),  # what is in the air straightens
+        where(up, -bent[1] / 0.01, s_rate),
     )
 
 
@@ -424,7 +424,7 @@ class MagicFormulaTyre(Tyre):
     4000.0
     """
 
-    routine = by_address(adding(law, _load), with_z=True)
+    routine, wrench_routine = by_address(adding(law, _load), with_z=True), leaving(law, _load)
 
     def __init__(
         self,

@@ -165,26 +165,49 @@ def along_spans(force: Callable[..., Any], bend: Callable[..., Any] | None, rati
     return routine_of_kind(_along, made)
 
 
-#: What a routine of `in_flow` leaves in `control_work`: changes of a torque at a point of the body and of a force, row by row,
-#: by the body's angular velocity and the point's velocity; these themselves; the point, from the body's origin; the flow's
-#: velocity.
-WRENCH, POINT, FLOW, NUMBERS_IN_FLOW = 36, 42, 45, 48
+#: What a routine of `on_body` leaves in `control_work`: changes of a torque and a force at a point of the body, row by row, by
+#: turns of the body and shifts of that point, beyond what turning along with the body changes them by, then by the body's
+#: angular velocity and the point's velocity; these themselves; where their axes are in Ground, a column each; the point, from
+#: the body's origin; changes by each z.
+BY_MOTION, BY_VELOCITY, WRENCH, AXES, POINT, BY_Z = 0, 36, 72, 78, 87, 90
+#: How many z it may have; numbers in all.
+MOST_Z_ON_BODY, NUMBERS_ON_BODY = 2, 102
 
 
-def in_flow(leave: Callable[..., Any]) -> Routine:
-    """The routine, for derivatives, of a force on one body, of its velocity against a uniform flow, along with which it turns.
+def on_body(leave: Callable[..., Any]) -> Routine:
+    """The routine, for derivatives, of a force on one body that depends on that body's motion, and on z of its own.
 
-    ``leave(model, integers, numbers, rows)`` leaves `NUMBERS_IN_FLOW` numbers, all in Ground.
+    ``leave(model, integers, numbers, z, rows)`` leaves `NUMBERS_ON_BODY` numbers, all along the same axes.
     """
-    return routine_of_kind(_in_flow, leave)
+    return routine_of_kind(_on_body, leave)
 
 
-def _in_flow(leave: Any) -> Callable[..., int]:
+def _on_body(leave: Any) -> Callable[..., int]:
     def run(model: Any, e: int, unused: int) -> int:
-        leave(model, model.force_first_integer[e], model.force_first_number[e], model.control_work)
+        i, x, z = model.force_first_integer[e], model.force_first_number[e], model.force_first_z[e]
+        leave(model, i, x, z, model.control_work)
         return 0
 
     return run
+
+
+@generic
+def leave_row(rows: Any, k: int, value: Any, by_motion: Any, by_velocity: Any) -> None:
+    """Number k of six of a wrench, and its changes, six by each."""
+    store(rows, WRENCH + k, 0, value)
+    for j, x in enumerate(by_motion):
+        store(rows, BY_MOTION + 6 * k + j, 0, x)
+    for j, x in enumerate(by_velocity):
+        store(rows, BY_VELOCITY + 6 * k + j, 0, x)
+
+
+@generic
+def leave_place(rows: Any, R: Any, p: Any) -> None:
+    """Axes and point."""
+    for j, x in enumerate(R):
+        store(rows, AXES + j, 0, x)
+    for j, x in enumerate(p):
+        store(rows, POINT + j, 0, x)
 
 
 def _along(act: Any) -> Callable[..., int]:
