@@ -101,7 +101,40 @@ def _along_spans_of(law: Law, bend: Any) -> Routine:
     return along_spans(law.force, bend, law.ratio, law.head)
 
 
-class AlongTransmission(Force):
+class OnTransmission(Force):
+    """A force that acts along a transmission."""
+
+    _transmission: Transmission
+
+    @property
+    def reads_time(self) -> bool:
+        """The path's functions are of coordinates."""
+        return False
+
+    def reach(self) -> tuple[list[int], list[int]] | None:
+        """The bodies and mobilities of its transmission."""
+        return self._transmission.reach()
+
+    def calc_lines(self, state: State) -> list[Line]:
+        """The transmission's, where it is a path."""
+        return self._transmission.calc_lines(state)
+
+    def get_transmission(self) -> Transmission:
+        """Its transmission."""
+        return self._transmission
+
+    def calc_length(self, state: State) -> float:
+        """The transmission's length. Needs POSITION."""
+        self._check(state, "calc_length")
+        return self._transmission.calc_length(state)
+
+    def calc_speed(self, state: State) -> float:
+        """The transmission's speed. Needs VELOCITY."""
+        self._check(state, "calc_speed")
+        return self._transmission.calc_speed(state)
+
+
+class AlongTransmission(OnTransmission):
     """A force along a transmission: an element's integers and numbers end with the transmission's, its ratio first.
 
     `LAW` is its law, or ``law()`` says which it has.
@@ -109,8 +142,6 @@ class AlongTransmission(Force):
 
     INNER = frozenset({"LAW", "law", "num_z"})
     LAW: ClassVar[Law]
-
-    _transmission: Transmission
 
     def _connect(
         self,
@@ -142,33 +173,6 @@ class AlongTransmission(Force):
     def law(self) -> Law:
         """The law that it follows."""
         return self.LAW
-
-    @property
-    def reads_time(self) -> bool:
-        """The path's functions are of coordinates."""
-        return False
-
-    def reach(self) -> tuple[list[int], list[int]] | None:
-        """The bodies and mobilities of its transmission."""
-        return self._transmission.reach()
-
-    def calc_lines(self, state: State) -> list[Line]:
-        """The transmission's, where it is a path."""
-        return self._transmission.calc_lines(state)
-
-    def get_transmission(self) -> Transmission:
-        """Its transmission."""
-        return self._transmission
-
-    def calc_length(self, state: State) -> float:
-        """The transmission's length. Needs POSITION."""
-        self._check(state, "calc_length")
-        return self._transmission.calc_length(state)
-
-    def calc_speed(self, state: State) -> float:
-        """The transmission's speed. Needs VELOCITY."""
-        self._check(state, "calc_speed")
-        return self._transmission.calc_speed(state)
 
 
 class ThroughTransmission(AlongTransmission):

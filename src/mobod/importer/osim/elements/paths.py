@@ -23,11 +23,10 @@ import numpy as np
 
 from ....algebra.scalar import load, store, where, zero
 from ....compiling import Routine, generic
-from ....decoration.rubber_band_line import Line
-from ....force.base import Force
 from ....force.pools import number
 from ....force.routines import by_address
 from ....force.subsystem import GeneralForceSubsystem
+from ....force.through_transmission import OnTransmission
 from ....force.transmission import FunctionBasedPath, Path, path as _path
 from ....function import Function, routines
 from ....function.routines import Use
@@ -92,8 +91,10 @@ def spring_power(model: Any, integers: int, numbers: int) -> Any:
     return number(model, numbers + 1) * number(model, numbers + 2) * stretch * rate * rate
 
 
-class AlongPath(Force):
+class AlongPath(OnTransmission):
     """A tension along a path; the base of the kinds here."""
+
+    _transmission: Path | FunctionBasedPath
 
     def __init__(
         self,
@@ -105,33 +106,15 @@ class AlongPath(Force):
         name: str | None = None,
     ) -> None:
         super().__init__(forces, disabled_by_default=disabled_by_default, name=name)
-        self._path = path
+        self._transmission = path
         self.used_functions = list(functions)
         path.serve(self)
         self.default_integers = [-1, len(path.used_functions)]
         self.default_numbers = [float(x) for x in own]
 
-    def reach(self) -> tuple[list[int], list[int]] | None:
-        """The bodies and mobilities of its path."""
-        return self._path.reach()
-
-    @property
-    def reads_time(self) -> bool:
-        """The path's functions are of coordinates."""
-        return False
-
-    def calc_lines(self, state: State) -> list[Line]:
-        """The path's."""
-        return self._path.calc_lines(state)
-
     def get_path(self) -> Path | FunctionBasedPath:
         """Along which it pulls."""
-        return self._path
-
-    def calc_length(self, state: State) -> float:
-        """The length of the path. Needs POSITION."""
-        self._check(state, "calc_length")
-        return self._path.calc_length(state)
+        return self._transmission
 
 
 class PathSpring(AlongPath):
@@ -173,7 +156,7 @@ class DrivenAlongPath(EffortDriven, AlongPath):
 
     def set_effort_function(self, function: Function | None) -> None:
         """See `EffortDriven.set_effort_function`."""
-        self._drive_by("effort", function, self._path.used_functions)
+        self._drive_by("effort", function, self._transmission.used_functions)
 
 
 @generic
