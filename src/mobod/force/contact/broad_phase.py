@@ -75,36 +75,44 @@ def searching(visit: Callable[..., Any], *, leaves_simple: bool = False) -> Call
         unbounded, bounded, paired = fixed[integers + UNBOUNDED], fixed[integers + BOUNDED], fixed[integers + PAIRED]
         nu, nb, many = model.contact_integers[unbounded], model.contact_integers[bounded], model.contact_integers[paired]
         leaves = leaves_simple and fixed[integers + LAW_KIND] == SIMPLE
-        for i in range(nu):
-            a = first + model.contact_integers[unbounded + 1 + i]
-            for j in range(i + 1, nu):
-                visit(model, integers, a, first + model.contact_integers[unbounded + 1 + j], lane, k)
-            n, p = _plane(model, a, lane)
-            flat = model.surface_kind[a] == HALF_SPACE
-            for j in range(nb):
-                b = first + model.contact_integers[bounded + 1 + j]
-                kind = model.surface_kind[b]
-                done = leaves and flat and (kind == SPHERE or kind == CAPSULE or kind == BRICK)
-                if not done and (not flat or _reaches(model, b, n, p, lane)):
+        rows, flat, t = model.surface_sorted, False, load_lane(model.time, 0, 0, lane)
+        n = p = (t, t, t)  # of the right type, until there is a plane
+        end = low2 = high2 = low3 = high3 = 0.0
+        if many > 0:
+            _sort(model, first, paired, _widest(model, first, paired, lane), lane)
+        # what reaches without end with all, then the others along an axis: in one loop, where the visit stands once
+        for i in range(nu + many):
+            wide, at = i < nu, first + i - nu
+            if wide:
+                a, count = first + model.contact_integers[unbounded + 1 + i], nu - i - 1 + nb
+                flat = model.surface_kind[a] == HALF_SPACE
+                n, p = _plane(model, a, lane)
+            else:
+                a, count = first + int(_kept(rows, at, _WHICH, lane)), nu + many - i - 1
+                end = _kept(rows, at, 1, lane)
+                low2, high2 = _kept(rows, at, 2, lane), _kept(rows, at, 3, lane)
+                low3, high3 = _kept(rows, at, 4, lane), _kept(rows, at, 5, lane)
+            for j in range(count):
+                if not wide:
+                    row = at + 1 + j
+                    if _kept(rows, row, 0, lane) > end:
+                        break
+                    b = first + int(_kept(rows, row, _WHICH, lane))
+                    near = (
+                        _kept(rows, row, 2, lane) <= high2
+                        and _kept(rows, row, 3, lane) >= low2
+                        and _kept(rows, row, 4, lane) <= high3
+                        and _kept(rows, row, 5, lane) >= low3
+                    )
+                elif j < nu - i - 1:
+                    b, near = first + model.contact_integers[unbounded + 2 + i + j], True
+                else:
+                    b = first + model.contact_integers[bounded + 2 + j - nu + i]
+                    kind = model.surface_kind[b]
+                    done = leaves and flat and (kind == SPHERE or kind == CAPSULE or kind == BRICK)
+                    near = not done and (not flat or _reaches(model, b, n, p, lane))
+                if near:
                     visit(model, integers, a, b, lane, k)
-        if many == 0:
-            return
-        _sort(model, first, paired, _widest(model, first, paired, lane), lane)
-        rows = model.surface_sorted
-        for i in range(many):
-            a, end = first + int(_kept(rows, first + i, _WHICH, lane)), _kept(rows, first + i, 1, lane)
-            low2, high2 = _kept(rows, first + i, 2, lane), _kept(rows, first + i, 3, lane)
-            low3, high3 = _kept(rows, first + i, 4, lane), _kept(rows, first + i, 5, lane)
-            for j in range(first + i + 1, first + many):
-                if _kept(rows, j, 0, lane) > end:
-                    break
-                if (
-                    _kept(rows, j, 2, lane) <= high2
-                    and _kept(rows, j, 3, lane) >= low2
-                    and _kept(rows, j, 4, lane) <= high3
-                    and _kept(rows, j, 5, lane) >= low3
-                ):
-                    visit(model, integers, a, first + int(_kept(rows, j, _WHICH, lane)), lane, k)
 
     return search
 
