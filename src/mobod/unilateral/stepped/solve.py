@@ -40,7 +40,7 @@ from ...algebra import vec3
 from ...algebra.memory import load3, store3
 from ...algebra.order import larger, larger_or_nan, size_of
 from ...algebra.scalar import load, sqrt, store, where, zero
-from ...compiling import generic, routine
+from ...compiling import apart, generic, routine
 from ...tree.project import any_positive
 from . import block_factor as sparse, space as names
 from .equations import find_rows
@@ -206,6 +206,20 @@ def _fulfil_momentum(space: Any, mark: Any) -> None:
         store(points, i, names.V + 2, where(mark > 0.0, b, before[2]))
 
 
+# Of one state, what is done at several places is a function of its own, by the address of what it works on
+
+
+@apart
+def _fulfil_momentum_at(block: int, mark: float) -> None:
+    _fulfil_momentum(names.space_at(block), mark)
+
+
+@generic
+def _fulfil_momentum_of_one(space: Any, mark: float) -> None:
+    """`_fulfil_momentum`, of one state."""
+    _fulfil_momentum_at(names.address_of(space), mark)
+
+
 @generic
 def _error_of(points: Any, i: int) -> Any:
     """The largest |gamma - P(gamma - w / s)| s of a point, a velocity, s being the size of W and w what is dual to gamma."""
@@ -314,7 +328,7 @@ def _leave_depth(space: Any) -> None:
             points[i, names.TARGET] = min(0.0, points[i, names.TARGET])
         for j in range(3):
             points[i, names.IMPULSE + j] = 0.0
-    _fulfil_momentum(space, 1.0)
+    _fulfil_momentum_of_one(space, 1.0)
 
 
 @generic
@@ -484,6 +498,12 @@ def _length_of_step(space: Any, linear: float, square: float) -> float:
 @generic
 def _solve_linear(space: Any, both: bool) -> None:
     """The row STEP becomes the solution with the slopes of all points, symmetric or *both*."""
+    _solve_linear_at(names.address_of(space), both)
+
+
+@apart
+def _solve_linear_at(block: int, both: bool) -> None:
+    space = names.space_at(block)
     x, y = space.values, space.values
     if both:
         y = space.mirrored
@@ -660,8 +680,8 @@ def _go(space: Any, length: Any) -> Any:
     return residual_of(space)
 
 
-def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[..., Any]:
-    """Newton's method on Coulomb's law, in any scalar for which *solve_linear* goes, of up to so many steps."""
+def newtons_method(fulfil_momentum: Callable[..., None], solve_linear: Callable[..., None], most: int) -> Callable[..., Any]:
+    """Newton's method on Coulomb's law, in any scalar for which these go, of up to so many steps."""
 
     @generic
     def coulomb(space: Any, residual: Any, fine: Any, enough: Any, slipping: Any) -> Any:
@@ -683,7 +703,7 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
                 if not any_positive(waits):
                     break
                 _put_in_cones(space, waits)
-                _fulfil_momentum(space, waits)
+                fulfil_momentum(space, waits)
                 residual = where(waits > 0.0, residual_of(space), residual)
                 going = where(residual <= met, o, where(steps < most, waits, o))
                 waits = o
@@ -725,8 +745,8 @@ def newtons_method(solve_linear: Callable[..., None], most: int) -> Callable[...
     return coulomb
 
 
-_coulomb = newtons_method(_solve_linear, MOST_COULOMB)
-_coulomb_of_trees = newtons_method(_solve_trees, MOST_IN_LANES)
+_coulomb = newtons_method(_fulfil_momentum_of_one, _solve_linear, MOST_COULOMB)
+_coulomb_of_trees = newtons_method(_fulfil_momentum, _solve_trees, MOST_IN_LANES)
 
 
 @generic
@@ -744,7 +764,7 @@ def _coulomb_or_back(space: Any, residual: float, fine: float, enough: float, af
                 points[i, g + j] = 0.0
     if afresh:
         slipping = 0.0
-        _fulfil_momentum(space, 1.0)
+        _fulfil_momentum_of_one(space, 1.0)
         found = residual_of(space)
     found = _coulomb(space, found, fine, enough, slipping)
     for i in range(space.counts[names.POINTS]):
@@ -756,7 +776,7 @@ def _coulomb_or_back(space: Any, residual: float, fine: float, enough: float, af
                 points[i, g + j] = points[i, c + j]
     if found <= enough:
         return found
-    _fulfil_momentum(space, 1.0)
+    _fulfil_momentum_of_one(space, 1.0)
     return residual
 
 
@@ -876,7 +896,7 @@ def solve(model: Any, block: int, first: int) -> int:
         else:
             _follow(space, part, number, number > PATIENCE)
         _newton(space, max(_CLOSE, min(_PART, _PART * residual / largest)))
-        _fulfil_momentum(space, 1.0)
+        _fulfil_momentum_of_one(space, 1.0)
         residual = residual_of(space)
     measures[names.RESIDUAL], measures[names.RELATIVE] = residual, residual / largest
     if not residual <= worst * largest:  # none that a step is taken with

@@ -365,6 +365,12 @@ def wide_at(block: int) -> Space:
 ROUTINE, SOLVER = 2, 1
 
 
+@generic
+def address_of(space: Space) -> int:
+    """The address of its block, which says where the block itself is, too."""
+    return space.words[space.words.shape[0] - WORDS]
+
+
 def with_block(space: Space, routine: int = 0, solver: int = 0) -> Space:
     """With its block, for those that it is handed on to by address, and those of `step.step_one` and `solve.solve`."""
     block = np.concatenate([block_of(space[:-1]), np.zeros(WORDS, np.int64)])

@@ -64,6 +64,11 @@ def _find_closing(model: Any, block: int, h: float, row: int) -> int:
 
 
 @apart
+def _closing(model: Any, block: int, h: Any, row: int) -> Any:
+    return closing(model, wide_at(block), h, row)
+
+
+@apart
 def _find_problem(model: Any, block: int) -> bool:
     return find_problem(model, space_at(block))
 
@@ -329,7 +334,7 @@ def step_eight(model: Any, block: int, to: int) -> int:
     pushed = _begin(model, wide, h)
     alone = _find_alone(model, wide, words, who)
     if wide.gaps.shape[0] > 0:
-        alone = alone | _leave(wide, who, closing(model, wide, h, names.FREE), 1)
+        alone = alone | _leave(wide, who, _closing(model, words[0], h, names.FREE), 1)
     _share_rows(wide, words, who, slots, owners)
     if wide.counts[names.POINTS] > 0:
         _gather(wide, words, who, slots)
@@ -344,7 +349,7 @@ def step_eight(model: Any, block: int, to: int) -> int:
         weigh(model, wide)
         push_free(wide)
     if wide.gaps.shape[0] > 0 and (pushed or result != names.FREE):
-        alone = alone | _leave(wide, who, closing(model, wide, h, result), 1)
+        alone = alone | _leave(wide, who, _closing(model, words[0], h, result), 1)
     _scatter(wide, words, who, slots)
     _end(model, wide, result, result, h, to)
     return alone
