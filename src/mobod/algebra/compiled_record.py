@@ -105,10 +105,21 @@ def _lower_point(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 @primitive(record.call_routine, types.Integer, RecordType, types.VarArg(types.Integer), result=types.int64)
 def _lower_call(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     address, block, *integers = args
-    byte_pointer = ir.IntType(8).as_pointer()
     if sig.args[1].own and sig.args[1].scalar == lanes:  # whose routines may be those of lanes that share parameters
         last = builder.gep(block, [ir.Constant(I64, len(record.layout.places))], inbounds=True)
         block = builder.inttoptr(never_changes(builder, builder.load(last)), block.type)
+    return _call(builder, address, block, integers)
+
+
+@primitive(record.call_for_own, types.Integer, RecordType, types.VarArg(types.Integer), result=types.int64)
+def _lower_call_for_own(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    address, block, *integers = args
+    return _call(builder, address, block, integers)
+
+
+def _call(builder: Any, address: Any, block: Any, integers: list[Any]) -> Any:
+    """Call the code at an address with a block and integers."""
+    byte_pointer = ir.IntType(8).as_pointer()
     kind = ir.FunctionType(I64, [byte_pointer, *[I64] * len(integers)])
     return builder.call(builder.inttoptr(address, kind.as_pointer()), [builder.bitcast(block, byte_pointer), *integers])
 

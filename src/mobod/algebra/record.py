@@ -9,7 +9,8 @@ number of a 3-D one with its derivative along one more direction (hyper-dual num
 Routines, which do most of the work, exist for lanes with parameters of their own and for lanes that share them. All other
 kernels of lanes read a parameter as a number for each lane, so that they are compiled once: where parameters are shared, the
 record has them eight times too, and the last word of its block is the address of a second block, of the shared ones, which
-`call_routine` passes on. Where each lane has its own that word is the block's own address; of other records it is not used.
+`call_routine` passes on; a large routine is compiled as these are, and called by `call_for_own`. Where each lane has its own
+that word is the block's own address; of other records it is not used.
 
 There are four kinds of field: ``index``, integers of the tree; ``constant``, numbers of the tree that no state has its own of,
 such as the vertices of meshes; ``parameter``, numbers of the tree, which all states and lanes share, without tangents;
@@ -456,3 +457,11 @@ def point_field(model: Any, place: int, address: int) -> None:
 def call_routine(address: int, model: Any, *integers: int) -> int:
     """Call the `Routine` at *address*, which has to have been compiled for the scalar of *model*."""
     return interpreted[int(address)](model, *integers)
+
+
+def call_for_own(address: int, model: Any, *integers: int) -> int:
+    """`call_routine`, of one that is compiled for lanes with parameters of their own alone: what is large, not what is small.
+
+    As a kernel it reads those that lanes share eight times.
+    """
+    return call_routine(address, model, *integers)

@@ -337,7 +337,7 @@ class LaneRuns:
         self.stepped = Stepped(state.system)
         contacts = state.system.get_matter_subsystem().unilateral_contacts
         self.strikes = any(one.get_restitution() > 0.0 for one in contacts)
-        self.routines = step_eight.address(in_lanes=True, own_parameters=bool(self.own)), step_one.address()
+        self.routines = step_eight.address(in_lanes=True, own_parameters=True), step_one.address()
         single = self.plan[layout.SINGLE :]
         single[rk.ROUTINE], single[rk.WANTED] = advance.address(), EVERYTHING | UNCHECKED
         single[rk.HOLDS], single[rk.CONTROLLER] = True, controller.address() if controller is not None else 0

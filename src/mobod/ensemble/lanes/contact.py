@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.pointers import integers1, numbers3
-from ...algebra.record import call_routine
+from ...algebra.record import call_for_own, call_routine
 from ...algebra.scalar import load, load_lane, store, store_lane, zero
 from ...compiling import NO_RESULT, apart, generic
 from ...stepping import record as rk
@@ -79,7 +79,7 @@ def attempt(model: Any, single: Any, crew: Any) -> Any:
     store(numbers3(words[WIDE], MEASURES), names.SIZE, 0, h)
     store(control, rk.APART, 0, o)
     store(control, rk.EVALUATED, 0, o)
-    alone = call_routine(words[EIGHT], model, words[BLOCK], 0)
+    alone = call_for_own(words[EIGHT], model, words[BLOCK], 0)
     for lane in range(8):
         if alone & (1 << lane) != 0:
             missed = alone & (1 << (lane + steps.MISSED_BITS)) != 0
