@@ -469,19 +469,24 @@ def test_a_cable_around_the_rim_of_a_torus(rng):
 
 
 @pytest.mark.parametrize(("kind", "sizes"), [(2, (0.35, 0.25, 0.3)), (3, (0.1, 0.4, 0.0))], ids=["ellipsoid", "torus"])
-def test_geodesics_that_hardly_turn_take_few_evaluations(kind, sizes, rng, monkeypatch):
-    """As exact as many small steps: end, direction and Jacobi fields; orders 6 and 8 where these do."""
-    form, rates = _geodesic.form_of(kind, sizes), []
-    rate = _geodesic._rate
-    monkeypatch.setattr(_geodesic, "_rate", lambda *given: rates.append(0) or rate(*given))
-    for length, most in ((0.002, 10), (0.02, 17)):
+def test_geodesics_take_few_orders_of_their_series(kind, sizes, rng, monkeypatch):
+    """As exact as many short pieces: end, direction and Jacobi fields; a tenth of a turn of an ellipsoid is one piece."""
+    form, orders = _geodesic.form_of(kind, sizes), []
+    expand = _geodesic._expand
+    monkeypatch.setattr(_geodesic, "_expand", lambda *given: (orders.append(expand(*given)), orders[-1])[1])
+    for length, most, pieces in ((0.002, 9, 1), (0.02, 13, 1), (0.3, 14, 12)):
         x = _geodesic.projected(kind, form, (0.5, *rng.uniform(-0.05, 0.05, 2)))
         t = _geodesic.made_tangent(tuple(rng.normal(size=3)), _geodesic.normal(kind, form, x)[0])
-        rates.clear()
+        orders.clear()
         found = _geodesic.shoot(kind, form, x, t, length)
-        assert len(rates) <= most
-        exact = _geodesic.shoot(kind, form, x, t, length, 1e-15)
-        assert_allclose(np.concatenate(found), np.concatenate(exact), rtol=0.0, atol=1e-10)
+        assert len(orders) <= pieces and max(n for n, _ in orders) <= most
+        exact = x, t, (1.0, 0.0, 0.0, 1.0)
+        for _ in range(20):
+            *end, (a, b, r, d) = _geodesic.shoot(kind, form, *exact[:2], length / 20.0, 1e-15)
+            u, v, w, z = exact[2]
+            exact = *end, (a * u + r * v, b * u + d * v, a * w + r * z, b * w + d * z)
+        assert_allclose(np.concatenate(found), np.concatenate(exact), rtol=0.0, atol=1e-10 if length < 0.1 else 1e-8)
+        assert_allclose(found[0], exact[0], rtol=0.0, atol=1e-10)
 
 
 @pytest.mark.parametrize(

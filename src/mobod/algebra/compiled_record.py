@@ -343,6 +343,18 @@ def _lower_scratch(context: Any, builder: Any, sig: Any, args: Any) -> Any:
     return cgutils.alloca_once(builder, ir.DoubleType(), size=ir.Constant(I64, rows * columns))
 
 
+@primitive(
+    scalar.scratch_like,
+    *((types.Float, DualType), types.IntegerLiteral, types.IntegerLiteral),
+    result=lambda x, rows, columns: Rows(f"scratch {rows.literal_value}", columns.literal_value, x),
+)
+def _lower_scratch_like(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    _, length, _, align = _shape(context, builder, sig.return_type, None)
+    field = cgutils.alloca_once(builder, ir.DoubleType(), size=ir.Constant(I64, sig.args[1].literal_value * length.constant))
+    field.align = align
+    return field
+
+
 def _lane_pointer(context: Any, builder: Any, typ: Any, args: Any) -> Any:
     """The address of one lane of the number at a row and a column; None where the field holds no lanes."""
     field, row, column, lane = args[:4]

@@ -82,6 +82,11 @@ def scratch(rows: int, columns: int) -> Any:
     return np.empty((rows, columns))
 
 
+def scratch_like(x: Any, rows: int, columns: int) -> Any:
+    """The same of numbers of the scalar type of *x*, which are float64 or Duals."""
+    return np.empty((rows, columns), object if hasattr(x, "tangents") else float)
+
+
 def bare(x: Any) -> Any:
     """The value of a Dual, a float64; a number without tangents itself."""
     return bare(x.value) if hasattr(x, "tangents") else x

@@ -42,8 +42,10 @@ def bend(kind: int, sizes: Array, ends: Sequence[Array], over: float) -> Array:
 
 def geodesic(kind: int, sizes: Array, first: Array, way: Array, over: float, count: int = LINES) -> Array:
     """Points that part a geodesic from *first* in the direction *way* into *count* pieces, in the frame of the surface."""
-    form = form_of(kind, tuple(sizes[:3]))
-    found = [shoot(kind, form, tuple(first), tuple(way), k * over / count)[0] for k in range(1, count)]
+    form, x, t, found = form_of(kind, tuple(sizes[:3])), tuple(first), tuple(way), []
+    for _ in range(1, count):  # short series are found sooner than long ones
+        x, t, _ = shoot(kind, form, x, t, over / count)
+        found.append(x)
     return np.array(found, float).reshape(-1, 3)
 
 

@@ -30,7 +30,7 @@ SLIGHT = 1e-9
 #: On which side of its middle a line through a torus touches.
 BOTH = -1
 #: Steps to the point of an ellipsoid that is nearest to a line.
-SECULAR = 3
+SECULAR = 2
 
 
 @generic

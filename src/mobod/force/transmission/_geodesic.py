@@ -4,10 +4,10 @@ x'' = -k n        k = t.S t the normal curvature along it, n the outward normal,
 a'' = -K a        of a geodesic that starts beside it, a(0) = 1, a'(0) = 0
 r'' = -K r        of one that starts in another direction, r(0) = 0, r'(0) = 1; K the Gaussian curvature
 
-Of spheres and cylinders in closed form, and so piece by piece of capsules. Of ellipsoids and tori by Gragg's extrapolated
-midpoint rule, of the first of orders 6, 8 and 10 whose difference from the order below is within a tolerance. Source: Scholz,
-Sherman, Stavness, Delp, Kecskemethy 2016, A fast multi-obstacle muscle wrapping method using natural geodesic variations;
-Hairer, Norsett, Wanner 1993, II.9.
+Of spheres and cylinders in closed form, and so piece by piece of capsules. Of ellipsoids and tori by their series, whose orders
+follow from each other by products, in pieces as long as these converge well. Source: Scholz, Sherman, Stavness, Delp,
+Kecskemethy 2016, A fast multi-obstacle muscle wrapping method using natural geodesic variations; Hairer, Norsett, Wanner 1993,
+I.8.
 
 Surfaces are about the origin, cylinders, capsules and tori about z. Their numbers are what `form` makes of sizes as in
 `_rounds`.
@@ -18,18 +18,16 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import atan2, bare, order_of_tangents, sincos, sqrt, where, zero
-from ...compiling import generic
+from ...algebra.scalar import atan2, bare, load, order_of_tangents, scratch_like, sincos, sqrt, store, where, zero
+from ...compiling import apart, generic
 from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
-#: Parts of a step in the midpoint rule, and the weights of their results in those of orders 4, 6, 8 and 10.
-PARTS = (2, 4, 6, 8, 10)
-OF_4 = (-1.0 / 3.0, 4.0 / 3.0, 0.0, 0.0, 0.0)
-OF_6 = (1.0 / 24.0, -16.0 / 15.0, 81.0 / 40.0, 0.0, 0.0)
-OF_8 = (-1.0 / 360.0, 16.0 / 45.0, -729.0 / 280.0, 1024.0 / 315.0, 0.0)
-OF_10 = (1.0 / 8640.0, -64.0 / 945.0, 6561.0 / 4480.0, -16384.0 / 2835.0, 390625.0 / 72576.0)
-#: Longest step, as an angle by which the surface turns; difference of the two results over the size of x; steps at most.
-TURN, TOLERANCE, MOST = 1.0, 1e-9, 500
+#: The highest order of a series; of each order the places of x, y, z, a, r, of powers of a square, of what bends x and y, z,
+#: and a and r; rows and columns of all; minus one over (k + 1)(k + 2).
+ORDER, S, W, P, XY, Z, A, ROWS, COLUMNS = 14, 5, 6, 7, 8, 9, 10, 15, 11
+DOWN = tuple(-1.0 / ((k + 1) * (k + 2)) for k in range(ORDER))
+#: How small two orders after each other are, of directions; pieces at most; how often one is shortened, and to which part.
+TOLERANCE, MOST, SHORTENED, PART = 1e-9, 500, 100, 0.8
 #: Pieces of a geodesic over a capsule at most, turn by turn on its side and its ends.
 PIECES = 9
 
@@ -194,86 +192,141 @@ def _over_capsule(radius: Any, half: Any, x: Any, t: Any, length: Any) -> Any:
     return x, t, (a, b, r, d)
 
 
-@generic
+@apart
 def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: float) -> Any:
+    """In pieces, each as long as its series is good for."""
     o = zero(length)
-    y = (o + x[0], o + x[1], o + x[2]), (o + t[0], o + t[1], o + t[2]), (o + 1.0, o, o, o + 1.0)
-    rest, most = 1.0, 1.0
-    whole = bare(length)
+    series, rest, jacobi = scratch_like(length, ROWS, COLUMNS), length, (o + 1.0, o, o, o + 1.0)
+    scale = form if kind == ELLIPSOID else (o + 1.0, o + 1.0, o + 1.0)
+    over = 1.0 / scale[0], 1.0 / scale[1], 1.0 / scale[2]
     for _ in range(MOST):
-        curved = bare(bending(kind, form, y[0], y[1], y[1]) / normal(kind, form, y[0])[1])
-        turn = abs(curved * whole) + 1e-300
-        part = min(rest, most, TURN / turn)
-        ahead, difference = _extrapolated(kind, form, y, part * length, tolerance)
-        if difference < tolerance or part * turn < 1e-3:
-            rest -= part
-            y = ahead
-            most = 2.0 * part
-        else:
-            most = 0.5 * part
-        if rest <= 1e-14:
+        _put_order(series, 0, (scale[0] * x[0], scale[1] * x[1], scale[2] * x[2], jacobi[0], jacobi[2]))
+        _put_order(series, 1, (scale[0] * t[0], scale[1] * t[1], scale[2] * t[2], jacobi[1], jacobi[3]))
+        n, part = _expand(kind, form, series, vec3.dot(t, t), abs(bare(rest)), tolerance)
+        step = part * rest
+        y, rate = _summed(series, n, step)
+        x, t = (over[0] * y[0], over[1] * y[1], over[2] * y[2]), (over[0] * rate[0], over[1] * rate[1], over[2] * rate[2])
+        jacobi = y[3], rate[3], y[4], rate[4]
+        rest = rest - step
+        if part == 1.0:
             break
-    return y
+    return x, t, jacobi
 
 
 @generic
-def _extrapolated(kind: int, form: Any, y: Any, step: Any, tolerance: float) -> Any:
-    """The end of a step, and how far that of the order below is off, over the size of x."""
-    o = zero(step)
-    nothing = (o, o, o), (o, o, o), (o, o, o, o)
-    less, of_6, of_8, of_10 = nothing, nothing, nothing, nothing
-    found, difference = nothing, 0.0
-    first = _rate(kind, form, y)
-    for k in range(5):
-        n = PARTS[k]
-        h = step / n
-        before, now = y, _moved(y, h, first)
-        for _ in range(n - 1):
-            before, now = now, _moved(before, 2.0 * h, _rate(kind, form, now))
-        of_10 = _plus(of_10, OF_10[k], now)
-        if k < 4:
-            of_8 = _plus(of_8, OF_8[k], now)
-        if k < 3:
-            of_6 = _plus(of_6, OF_6[k], now)
-        if k < 2:
-            less = _plus(less, OF_4[k], now)
-        else:
-            found = of_6
-            if k == 3:
-                less, found = of_6, of_8
-            elif k == 4:
-                less, found = of_8, of_10
-            off = vec3.sub(found[0], less[0])
-            difference = sqrt(bare(vec3.dot(off, off)) / (bare(vec3.dot(found[0], found[0])) + 1e-300))
-            if difference < tolerance:
-                break
-    return found, difference
+def _expand(kind: int, form: Any, series: Any, square: Any, length: float, tolerance: float) -> Any:
+    """Find the orders of a geodesic's series from 2 on; how many are needed, and for which part of a length they are enough.
 
+    They are of y, a and r; y is g = B x of an ellipsoid x.B x = 1, and x of a torus, of radii r and R. With d the distance
+    from its axis, and the integral C = t.B t |g|^2 of Joachimsthal, or (x t_y - y t_x)^2 of Clairaut, they fulfil
 
-@generic
-def _plus(y: Any, weight: float, z: Any) -> Any:
-    u, w = y[2], z[2]
-    jacobi = u[0] + weight * w[0], u[1] + weight * w[1], u[2] + weight * w[2], u[3] + weight * w[3]
-    return vec3.add_scaled(y[0], weight, z[0]), vec3.add_scaled(y[1], weight, z[1]), jacobi
+        g'' = -C B g / |g|^4        a'' = -det B a / |g|^4
+        r^2 (x, y)'' = -m (1 - R / d) (x, y),  r^2 z'' = -m z,  m = t.t - C R / d^3        r^2 a'' = -(1 - R / d) a
 
-
-@generic
-def _moved(y: Any, h: Any, rate: Any) -> Any:
-    w, d = y[2], rate[1]
-    jacobi = w[0] + h * d[0], w[1] + h * d[1], w[2] + h * d[2], w[3] + h * d[3]
-    return vec3.add_scaled(y[0], h, rate[0]), vec3.add_scaled(y[1], h, rate[2]), jacobi
-
-
-@generic
-def _rate(kind: int, form: Any, y: Any) -> Any:
-    """Rates: of x; of a, a', r, r'; of t."""
-    x, t, w = y
-    _, g = gradient(kind, form, x)
-    square = 1.0 / vec3.dot(g, g)
+    Products give one order after the other of s = |g|^2 or d^2, and with it of w = 1 / s, v = w^2, p = w^(1/2), q = w p.
+    """
+    o = zero(square)
+    x, t = _three(series, 0), _three(series, 1)
+    twist, by, by_a = x[0] * t[1] - x[1] * t[0], (o + 1.0, o + 1.0, o + 1.0), o + 1.0
+    turn, bend = twist * twist * form[1], 1.0 / (form[0] * form[0])
     if kind == ELLIPSOID:
-        total = vec3.dot(g, x) * (form[0] * form[1] * form[2]) * square * square
-    else:
-        away = sqrt(x[0] * x[0] + x[1] * x[1] + 1e-300)
-        total = (away - form[1]) / away * square
-    k = bending(kind, form, x, t, t) * square
-    return t, (w[1], -total * w[0], w[3], -total * w[2]), vec3.scale(-k, g)
+        stays = (t[0] * t[0] / form[0] + t[1] * t[1] / form[1] + t[2] * t[2] / form[2]) * vec3.dot(x, x)
+        by, by_a = vec3.scale(stays, form), form[0] * form[1] * form[2]
+    size, power, small, n, part = bare(vec3.dot(t, t)) * tolerance * tolerance, 1.0, 0, ORDER, 1.0
+    now, before, w0, p0 = 0.0, 0.0, o, o
+    for k in range(ORDER - 1):
+        first = 1.0 if k == 0 else 0.0
+        s = _square(series, 0, k) + _square(series, 1, k)
+        if kind == ELLIPSOID:
+            s = s + _square(series, 2, k)
+        if k == 0:
+            w0 = 1.0 / (s + 1e-300)
+            p0, w = sqrt(w0), w0
+        else:
+            w = -w0 * (_between(series, S, W, k) + s * w0)
+        store(series, k, S, s)
+        store(series, k, W, w)
+        v = _square(series, W, k)
+        f, g, h = v, v, v
+        if kind != ELLIPSOID:
+            p, q = p0, p0 * w0
+            if k > 0:
+                p = (w - _between(series, P, P, k)) * (0.5 / p0)
+                q = _between(series, W, P, k) + w * p0 + p * w0
+            store(series, k, P, p)
+            f = bend * (first * square - form[1] * square * p - turn * q + turn * form[1] * v)
+            g, h = bend * (first * square - turn * q), bend * (first - form[1] * p)
+        store(series, k, XY, f)
+        store(series, k, Z, g)
+        store(series, k, A, h)
+        y0, y1, y2, a, r = o, o, o, o, o
+        for i in range(k + 1):
+            j, f, h = k - i, load(series, i, XY), load(series, i, A)
+            y0, y1, y2 = y0 + f * load(series, j, 0), y1 + f * load(series, j, 1), y2 + load(series, i, Z) * load(series, j, 2)
+            a, r = a + h * load(series, j, 3), r + h * load(series, j, 4)
+        down = DOWN[k]
+        y0, y1, y2 = down * by[0] * y0, down * by[1] * y1, down * by[2] * y2
+        _put_order(series, k + 2, (y0, y1, y2, down * by_a * a, down * by_a * r))
+        power, before = power * length, now
+        now = (power * (k + 2.0)) ** 2 * bare(y0 * y0 + y1 * y1 + y2 * y2)
+        small = small + 1 if now < size else 0
+        if small == 2:
+            n = k + 2
+            break
+    if small < 2:
+        for _ in range(SHORTENED):
+            if part ** (2 * ORDER - 2) * now <= size and part ** (2 * ORDER - 4) * before <= size:
+                break
+            part *= PART
+    return n, part
+
+
+@generic
+def _three(series: Any, k: int) -> Any:
+    return load(series, k, 0), load(series, k, 1), load(series, k, 2)
+
+
+@generic
+def _put_order(series: Any, k: int, y: Any) -> None:
+    store(series, k, 0, y[0])
+    store(series, k, 1, y[1])
+    store(series, k, 2, y[2])
+    store(series, k, 3, y[3])
+    store(series, k, 4, y[4])
+
+
+@generic
+def _between(series: Any, a: int, b: int, k: int) -> Any:
+    """Order k of a product of series, but for what has order k of either."""
+    found = zero(load(series, 0, a))
+    for i in range(1, k):
+        found = found + load(series, k - i, a) * load(series, i, b)
+    return found
+
+
+@generic
+def _square(series: Any, a: int, k: int) -> Any:
+    """Order k of the square of a series; what is latest is added last."""
+    half = (k + 1) // 2
+    found = zero(load(series, 0, a))
+    for i in range(half):
+        found = found + load(series, half - 1 - i, a) * load(series, k - half + 1 + i, a)
+    found = 2.0 * found
+    if 2 * half == k:
+        found = found + load(series, half, a) * load(series, half, a)
+    return found
+
+
+@generic
+def _summed(series: Any, n: int, step: Any) -> Any:
+    """All five series, and their rates."""
+    o, power, order = zero(step), zero(step) + 1.0, 0.0
+    (x, y, z), a, r = _three(series, 0), load(series, 0, 3), load(series, 0, 4)
+    x1, y1, z1, a1, r1 = o, o, o, o, o
+    for k in range(1, n + 1):
+        order += 1.0
+        rate, power = order * power, power * step
+        (x2, y2, z2), a2, r2 = _three(series, k), load(series, k, 3), load(series, k, 4)
+        x, y, z, a, r = x + power * x2, y + power * y2, z + power * z2, a + power * a2, r + power * r2
+        x1, y1, z1, a1, r1 = x1 + rate * x2, y1 + rate * y2, z1 + rate * z2, a1 + rate * a2, r1 + rate * r2
+    return (x, y, z, a, r), (x1, y1, z1, a1, r1)
