@@ -133,16 +133,18 @@ def test_function_is_what_matrices_say(entry, data):
     check(function, shapes, data.draw(numbers(sum(max(s, 1) for s in shapes))), expected)
 
 
-def test_columns_of_a_matrix():
+def test_columns_of_a_matrix_and_of_the_unit_matrix():
     A = np.arange(9.0)
     for k in range(3):
         assert mat33.column(tuple(A), k) == tuple(A.reshape(3, 3)[:, k])
+        assert vec3.unit(A[0], k) == tuple(np.eye(3)[k])
+    assert vec3.unit(A[0], -1) == vec3.unit(A[0], 3) == (0.0, 0.0, 0.0)
 
 
 def test_every_function_of_the_tuple_algebra_is_compared():
     compared = {entry[0] for entry in VECTORS}
     compared |= {articulated.eliminate, articulated.eliminate_two, articulated.eliminate_slides}
-    compared |= {articulated.eliminate_rotations, sym33.inverse, sym33.of_product, mat33.column}
+    compared |= {articulated.eliminate_rotations, sym33.inverse, sym33.of_product, mat33.column, vec3.unit}
     for module in (vec3, mat33, sym33, spatial, articulated):
         for name, value in vars(module).items():
             if callable(value) and getattr(value, "__module__", "") == module.__name__ and "articulated" not in name:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from ..compiling import generic
+from .scalar import one, zero
 
 
 @generic
@@ -51,3 +52,10 @@ def add_dot(x: Any, a: Any, b: Any) -> Any:
 def cross(a: Any, b: Any) -> Any:
     """The cross product."""
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@generic
+def unit(x: Any, k: int) -> Any:
+    """The unit vector along axis k, of numbers as *x* is; zeros where there is no such axis."""
+    o, i = zero(x), one(x)
+    return i if k == 0 else o, i if k == 1 else o, i if k == 2 else o

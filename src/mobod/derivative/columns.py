@@ -136,7 +136,7 @@ def fill(model: Record, lane: int, u_dot: Any, A: Any, asked: int, dual: Record)
         constants(u_dot, lane, 0, model.nu, 1, dual.u_dot)
 
 
-@generic
+@apart
 def fill_body(model: Record, lane: int, b: int, A: Any, asked: int, dual: Record) -> None:
     """Motion of body b, in a record of Duals at one state."""
     constants(model.R_GB, lane, b, b + 1, 9, dual.R_GB)
@@ -227,7 +227,7 @@ def carried(model: Record, b: int, carrier: Any, seeds: Any) -> Any:
     return keep
 
 
-@generic
+@apart
 def move(model: Record, lane: int, b: int, bodies: Any, asked: int, A: Any, keep: Any, seeds: Any, dual: Record) -> None:
     """Motion of body b along eight columns, if it *keeps* them; spatial vectors are about its base's origin, which is fixed."""
     r = load3_lane(bodies, b, 0, lane)

@@ -189,11 +189,6 @@ def _base(model: Record, b: int, bodies: Any) -> Any:
 
 
 @generic
-def _unit(o: Any, k: int) -> Any:
-    return o + 1.0 * (k == 0), o + 1.0 * (k == 1), o + 1.0 * (k == 2)
-
-
-@generic
 def _put(C: Any, block: int, at: int, sign: float, m: Any, f: Any) -> None:
     """Column *at* of a block, added."""
     for i in range(3):
@@ -233,7 +228,7 @@ def _differentiate_point(
         for i in range(72 if other > 0 else 0):
             store(C, spare, i, o)
         for j in range(6):
-            t, s = _unit(o, j), _unit(o, j - 3)
+            t, s = vec3.unit(o, j), vec3.unit(o, j - 3)
             dp, df = _moved(model, b1, b2, point, law, motion, t, vec3.add(s, vec3.cross(t, vec3.sub(c, origin))))
             carried = vec3.add(s, vec3.cross(t, here))
             if which == 1:

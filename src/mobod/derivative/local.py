@@ -30,7 +30,7 @@ from ..algebra.scalar import (
     store_tangents,
     zero,
 )
-from ..compiling import generic, routine
+from ..compiling import apart, generic, routine
 from ..constraint.protocol import POSITIONS, VELOCITIES
 from ..force.routines import FORCES
 from ..mobilizer import q_rates
@@ -104,7 +104,7 @@ def _seed_rest(calls: Any, at: int, dual: Record, x: float) -> None:
         store_tangent(dual.z, calls[at, OWN_Z], 0, Z, x)
 
 
-@generic
+@apart
 def _put_rest(
     model: Record, lane: int, tables: Any, node: int, slot: int, column: int, bodies: Any, columns: Any, dual: Record, T: Any
 ) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from ..algebra import spatial, vec3
 from ..algebra.memory import load3, load_spatial
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import any_not_finite, load, one, store, zero
+from ..algebra.scalar import any_not_finite, load, store, zero
 from ..compiling import compiled, generic
 from ..state.fields import Record
 from ..state.validity import ARTICULATED
@@ -152,15 +152,8 @@ def _absorb_by_block(model: Record, b: int, wide: Any, top: int, jb: int, zw: An
 def _own_columns_of_block(model: Record, b: int, shift: int, flat: Any, wide: Any, top: int, r: Any) -> None:
     """`_own_columns` of a block."""
     x = load(model.p_GB, b, 0)
-    o, i = zero(x), one(x)
-    nothing = o, o, o
-    _own_column_of_block(model, b, shift, flat, wide, top, top - 1, r, (i, o, o), nothing)
-    _own_column_of_block(model, b, shift, flat, wide, top, top - 2, r, (o, i, o), nothing)
-    _own_column_of_block(model, b, shift, flat, wide, top, top - 3, r, (o, o, i), nothing)
-    if model.num_u[b] == 6:
-        _own_column_of_block(model, b, shift, flat, wide, top, top - 4, r, nothing, (i, o, o))
-        _own_column_of_block(model, b, shift, flat, wide, top, top - 5, r, nothing, (o, i, o))
-        _own_column_of_block(model, b, shift, flat, wide, top, top - 6, r, nothing, (o, o, i))
+    for k in range(model.num_u[b]):  # one call: kernels would have all of it six times
+        _own_column_of_block(model, b, shift, flat, wide, top, top - 1 - k, r, vec3.unit(x, k), vec3.unit(x, k - 3))
 
 
 @generic
