@@ -3,8 +3,6 @@
 See `stepping.method.semi_explicit_euler2`.
 """
 
-from __future__ import annotations
-
 from ..stepping.loop import stepping
 from ..stepping.method import semi_explicit_euler2
 from ..stepping.method.method import Method

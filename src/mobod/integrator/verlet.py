@@ -1,7 +1,5 @@
 """Verlet: velocity Verlet, whose speeds are iterated where forces depend on them. See `stepping.method.verlet`."""
 
-from __future__ import annotations
-
 from ..stepping.loop import stepping
 from ..stepping.method import verlet
 from ..stepping.method.method import Method

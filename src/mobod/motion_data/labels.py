@@ -32,7 +32,7 @@ def distinct(names: Sequence[str], report: list[str]) -> list[str]:
     return found
 
 
-def coordinate_of(label: str, known: Collection[str] | None = None) -> tuple[str, str]:
+def coordinate_of(label: str, known: Collection[str] | None) -> tuple[str, str]:
     """The coordinate that a column is about, and which of its quantities: ``"value"`` or ``"speed"``.
 
     ``/jointset/knee_r/knee_angle_r/value`` is how files of states name what was ``knee_angle_r``, and ``knee_angle_r_u`` is its

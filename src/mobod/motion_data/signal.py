@@ -64,7 +64,7 @@ def butterworth(step: float, cutoff: float, order: int) -> Callable[[Array], Arr
     return filtered
 
 
-def filtered_as_opensim(time: Array, rows: Array, cutoff: float, windowed: bool = False) -> tuple[Array, Array]:
+def filtered_as_opensim(time: Array, rows: Array, cutoff: float, windowed: bool) -> tuple[Array, Array]:
     """Times and rows as OpenSim's tools filter them: turned over at both ends, resampled, low-passed.
 
     Rows are added at either end, reflected in the end's point, half of all; uneven steps are resampled at the shortest one by

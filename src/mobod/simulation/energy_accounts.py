@@ -56,7 +56,7 @@ def acts_by_impulses(system: MultibodySystem, steps_contacts: bool) -> bool:
     return steps_contacts and bool(matter.unilateral_contacts or matter.state_limited_frictions or Stepped(system))
 
 
-def find_accounts(system: MultibodySystem, state: State, impulses: bool = False) -> tuple[list[Account], list[str]]:
+def find_accounts(system: MultibodySystem, state: State, impulses: bool) -> tuple[list[Account], list[str]]:
     """The sources of work that is not in the potential energy, and what the accounts leave out.
 
     Parameters

@@ -118,7 +118,7 @@ def _joined_lines(lines: list[str]) -> str:
     return "\n".join([*lines[:_LINES], *more])
 
 
-def make_still(mechanism: Mechanism, X_GB: Array, time: float = 0.0, tracks: Sequence[Track] = ()) -> Replay:
+def make_still(mechanism: Mechanism, X_GB: Array, time: float, tracks: Sequence[Track]) -> Replay:
     """One pose, (nb, 4, 4), as a motion without time."""
     return _describe(mechanism, X_GB[None], np.zeros((1, 0, 3)), np.array([time]), tracks)
 

@@ -33,7 +33,7 @@ LENS = 0.6
 """Angle of view upward; radians."""
 
 
-def start_server(title: str, port: int | None = None) -> ViserServer:
+def start_server(title: str, port: int | None) -> ViserServer:
     """Start serving a page.
 
     Raises

@@ -19,8 +19,8 @@ from ...algebra.arrays import Array
 from ...errors import ModelError
 from ..xml_element import Element, read_xml
 
-#: Files may name others by their attribute ``file``; so deep and no deeper.
-_MOST_FILES_DEEP = 10
+#: Files may name others by their attribute ``file``; so deep and no deeper. All have this element at their root.
+_MOST_FILES_DEEP, _ROOT = 10, "OpenSimDocument"
 _TRUE, _FALSE = ("true", "t", "yes", "1"), ("false", "f", "no", "0")
 _BRACKETS = str.maketrans("()[]{},~", "        ")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE)
@@ -219,24 +219,21 @@ class Item:
         return self.element.text.strip()
 
 
-def read_document(path: str | os.PathLike[str], root: str = "OpenSimDocument") -> tuple[Element, int]:
-    """Read a file, and what it includes; the element of its object and the version of its format."""
-    return _read(os.fspath(path), (), root)
-
-
-def _read(path: str, above: tuple[str, ...], root: str = "OpenSimDocument") -> tuple[Element, int]:
+def read_document(path: str | os.PathLike[str], above: tuple[str, ...] = ()) -> tuple[Element, int]:
+    """Read a file, and what it includes; the element of its object and the version of its format. Files *above* include it."""
+    path = os.fspath(path)
     if len(above) == _MOST_FILES_DEEP:
         raise ModelError(f"{path}: files that include files, more than {_MOST_FILES_DEEP} deep: {' -> '.join(above)}")
     document = read_xml(path, with_text=True, any_bytes=True)
     version = 10500  # of files from before versions were written
     element = document
-    if document.tag == root:
+    if document.tag == _ROOT:
         text = document.attributes.get("Version", "")
         if not text.strip().isdigit():
-            raise ModelError(f"{path}:{document.line}: <{root}> needs a Version, a whole number such as 40000, not {text!r}")
+            raise ModelError(f"{path}:{document.line}: <{_ROOT}> needs a Version, a whole number such as 40000, not {text!r}")
         version = int(text)
         if not document.children:
-            raise ModelError(f"{path}:{document.line}: <{root}> is empty")
+            raise ModelError(f"{path}:{document.line}: <{_ROOT}> is empty")
         element = document.children[0]
     _include(path, element, above)
     return element, version
@@ -255,7 +252,7 @@ def _include(path: str, element: Element, above: tuple[str, ...]) -> None:
             beside = Path(path).parent / file
             if not beside.is_file():
                 raise ModelError(f"{path}:{child.line}: <{child.tag}> is in the file {file!r}, which is not there")
-            included, _ = _read(os.fspath(beside), (*above, path))
+            included, _ = read_document(beside, (*above, path))
             name = child.attributes.get("name")
             for one in included.below():
                 one.file = one.file or os.fspath(beside)
