@@ -285,13 +285,13 @@ def test_tyres_are_differentiated_by_the_motion_of_their_wheel_and_by_two_z(part
                 cornering_stiffness=4.0,
                 half_length=1.0,
                 rolling_resistance=0.05,
-                center=0.1 * make.vector(),
+                center=(0.05, -0.04, 0.06),
                 axis=(0.2, 1.0, -0.3),
                 road=mb.function.Linear([0.1, -0.05, 0.2]) if part == "road" else None,
-                road_frame=mb.Transform(mb.Rotation.about_axis(0.2, make.unit_vector()), 0.1 * make.vector()),
+                road_frame=mb.Transform(mb.Rotation.about_axis(0.2, (1.0, 2.0, -1.0)), (0.03, 0.1, -0.02)),
             )
     state = model.made().state
-    wheel.set_q_to_fit_translation(state, (0.1, 0.0, 2.7))
+    wheel.set_q_to_fit_translation(state, (0.1, 0.0, 2.4))
     state.u, state.time = [0.1, 0.5, 0.2, 1.3, 0.2, 0.1], 0.7
     state.z = [0.1, -0.2, 0.15, 0.1][: len(state.z)]
     model.system.realize(state)
