@@ -24,6 +24,7 @@ from ..tree.realize import NOT_PLAIN
 from ..value.stage import Stage
 from . import along, columns, contacts, couplings, local, mobilizers_in_python, of_state, sweep as kernels
 from .motion_of_bodies import MotionOfBodies
+from .pattern import all_of
 from .plan import Enabled, Plan, make_plan
 from .products import own_blocks_of, runs_of, scratch_of
 from .results import ForwardDynamicsDerivatives
@@ -351,7 +352,8 @@ class Whole(Sweep):
         accelerations = (np.zeros(shape) for shape in 2 * ((nu, 1), (tree.nb, 6)))
         of_lines, of_time = np.zeros((1, plan.num_scratch)), np.zeros((nu if len(parts.rows) else 0, tree.nz + 1))
         of_many = *self._scratch_of_many(plan), *accelerations, of_lines, of_time
-        return *of_plan, *of_tree, *kernels.make_work(tree.nb, nu), *of_parts, *of_one, *solving, *of_many
+        of_rest = *_both(nu, tree.nz + 1), *_both(nu, tree.nz + 1), *all_of(nu, -(-(tree.nz + 1) // LANES))
+        return *of_plan, *of_tree, *kernels.make_work(tree.nb, nu), *of_parts, *of_one, *solving, *of_many, *of_rest
 
     def _scratch_of_many(self, plan: Plan) -> tuple[Any, ...]:
         """Numbers of columns that carry bodies, and scratch, see `couplings`; nothing where no bodies are coupled."""

@@ -13,7 +13,6 @@ from . import couplings, sweep
 from .entry import both_in, kernel_of, put_accelerations
 from .residual import ACTED, ASKED, BETWEEN, TABLES, add_stiffness, add_terms, find_what_is_swept, gravity
 from .solve import (
-    add_column,
     add_given,
     add_turns,
     copy_rows,
@@ -22,12 +21,13 @@ from .solve import (
     project,
     put_both_products,
     put_given,
+    put_products,
 )
 from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
-#: Duals; of the linear systems; what their products do not pass over; of couplings.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY = 0, 24, 31, 36, 44, 54, 71, 74
+#: Duals; of the linear systems; what their products do not pass over; of couplings; of what is by z and time.
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY, OF_REST = 0, 24, 31, 36, 44, 54, 71, 74, 85
 #: Where the plan's flags are.
 FLAGS = 18
 
@@ -168,33 +168,23 @@ def _solve(model: Record, fresh: bool, whole: Any, constrained: bool, scale: flo
 def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u: Any, by_z: Any, by_time: Any) -> None:
     """The solution of `_solve`, put where it belongs, with *m* equations; *by_z* is zero as it is given."""
     D, start = matrix(item(whole, SOLVING + 2)), blocks(item(whole, RIGID + 4)).shape[1] * 8
-    E, Q = matrix(item(whole, SOLVING + 4)), matrix(item(whole, SOLVING + 12))
-    last = T.shape[1] - 1
+    Q = matrix(item(whole, SOLVING + 12))
+    (flat, wide_T), (rest, wide) = both_in(whole, OF_REST), both_in(whole, OF_REST + 2)
+    last, picked = T.shape[1] - 1, integers(item(whole, GROUPS + 2))
+    for i in range(n):
+        for j in range(last + 1):
+            flat[i, j] = T[i, j]
+    groups, rows = table(item(whole, OF_REST + 4)), integers(item(whole, OF_REST + 5))
+    put_products(M_inv, n, Q, m, blocks(item(whole, SOLVING + 5)), start >> 2, wide_T, 0, groups, rows, picked, wide)
+    put_given(integers(item(whole, TREE + 5)), K, 2 * n, 2 * n + last + 1, rest, 0)
     for i in range(n):
         for j in range(n):
             by_q[i, j] = D[i, j]
         for j in range(n):
             by_u[i, j] = D[n + i, j]
-    for j in range(last + 1):
-        moves = j == last or m > 0 or K.shape[0] > 0
-        for k in range(n):
-            moves = moves or T[k, j] != 0.0
-        if not moves:  # no force reads it, as that of energy that is dissipated
-            continue
-        for i in range(n):
-            D[0, i] = 0.0
-        for k in range(n):
-            add_column(M_inv, n, k, T[k, j], D, 0, -1.0)
-        for i in range(n):
-            total = D[0, i]
-            if K.shape[0] > 0:
-                total += K[i, 2 * n + j]
-            for k in range(m):
-                total -= Q[i, k] * E[k, 2 * start + j]
-            if j < last:
-                by_z[i, j] = total
-            else:
-                store(by_time, i, 0, total)
+        for j in range(last):
+            by_z[i, j] = rest[i, j]
+        store(by_time, i, 0, rest[i, last])
 
 
 # fmt: off

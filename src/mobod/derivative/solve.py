@@ -280,15 +280,6 @@ def add_turns(scale: Any, S: Any, n: int, m: int, turned: Any, R: Any, below: in
 
 
 @generic
-def add_column(M: Any, n: int, k: int, x: Any, out: Any, row: int, sign: float) -> None:
-    """Column k, or row, of the symmetric *M* times x, added to a row of *out*; nothing where x is 0 in every state."""
-    if some_touch(absolute(x)):
-        y = sign * x
-        for i in range(n):
-            store(out, row, i, load(out, row, i) + load(M, k, i) * y)
-
-
-@generic
 def contradict(model: Record, A: Any, u_dot: Any) -> Any:
     """1 where equations, some redundant, leave errors of accelerations; else 0. Needs the factor of the Gram matrix."""
     o = zero(load(model.time, 0, 0))
