@@ -230,7 +230,7 @@ def test_a_cable_in_a_hollow_is_told():
     cable.add_obstacle(ring, mb.Transform(), mb.contact.Torus(0.3, 0.06))
     mb.force.CableSpring(forces, cable, 1.0, 0.0, name="rope")
     state = system.realize_topology()
-    said = r"'rope' has no solution over obstacle 0, the WrapTorus of 'ring': it .*Keep it off by a via point or a hint"
+    said = r"'rope' has no solution over obstacle 0, the Torus of 'ring': it .*Keep it off by a via point or a hint"
     with pytest.raises(mb.ModelError, match=said):
         system.realize(state)
     system.realize(state, mb.Stage.POSITION)
@@ -303,7 +303,7 @@ def test_an_end_inside_an_obstacle_is_told():
     """Once, when first realized; and where it comes in during a run, as the cause of the jump."""
     scene = Scene(["sphere"])
     scene.bodies[0].set_q_to_fit_transform(scene.state, mb.Transform((-0.9, 0, 0)))
-    said = r"point 0 of the taut path of CableSpring '\w+' is inside obstacle 0, the WrapSphere of 'free_1', .* move the point"
+    said = r"point 0 of the taut path of CableSpring '\w+' is inside obstacle 0, the Sphere of 'free_1', .* move the point"
     with pytest.warns(mb.ModelWarning, match=said):
         scene.system.realize(scene.state, mb.Stage.POSITION)
     with warnings.catch_warnings():
@@ -315,7 +315,7 @@ def test_a_cable_through_an_obstacle_is_told():
     """Where two obstacles overlap, once: when first realized so, and where a run begins so."""
     over = mb.Transform((0.4, 0.25, 0.0))
     poses = [mb.Transform((0.3, 0.0, 0.0)), over, mb.Transform((1.6, 0.0, 0.0))]
-    said = r"the taut path of CableSpring '\w+' goes through obstacle 1, the WrapSphere of 'free_2', .* that overlap"
+    said = r"the taut path of CableSpring '\w+' goes through obstacle 1, the Sphere of 'free_2', .* that overlap"
     scene = Scene(["sphere", "sphere"], origin=(-1.0, 0.1, 0.0))
     with pytest.warns(mb.ModelWarning, match=said):
         state = scene.place(poses)

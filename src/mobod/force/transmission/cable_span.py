@@ -235,6 +235,9 @@ class CableSpan(Path):
         if self.user is not None:
             raise ModelError("a CableSpan gets its obstacles and via points before a force that acts along it")
 
+    def _kind_of(self, surface: Any) -> str:
+        return super()._kind_of(surface).removeprefix("Wrap")  # the shape that was given
+
     def _obstacle(self, obstacle: int) -> PathWrap:
         return checks.one_of(self._obstacles, obstacle, self, "obstacles")
 

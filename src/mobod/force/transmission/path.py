@@ -721,7 +721,7 @@ class Path(AlongCourse):
 
     def _title_of(self, w: int) -> str:
         surface = self._of_wraps[w]
-        return f"obstacle {self._which[w]}, the {type(surface).__name__} of {surface.body.name!r}"
+        return f"obstacle {self._which[w]}, the {self._kind_of(surface)} of {surface.body.name!r}"
 
     def calc_path_points(self, state: State) -> Array:
         """The points of the path at a state, (n, 3) in Ground, bends as polygons. Needs POSITION."""
@@ -789,8 +789,11 @@ class Path(AlongCourse):
                 continue
             does = "comes upon" if one is None else "leaves" if other is None else "changes its way over"
             surface = self._of_wraps[w]
-            return f", as it {does} the {type(surface).__name__} of {surface.body.name!r}; {self._remedy(w)}"
+            return f", as it {does} the {self._kind_of(surface)} of {surface.body.name!r}; {self._remedy(w)}"
         return f"; {self._remedy()}"
+
+    def _kind_of(self, surface: Any) -> str:
+        return type(surface).__name__
 
     def _stands_still(self, state: State) -> Array:
         """Of each coordinate of each moving point whether it is beyond its range."""
