@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -123,6 +124,64 @@ def test_a_second_process_loads_what_the_first_compiled(tmp_path):
     assert out == NORMALIZED and "compiling" not in err
     assert [file.stat().st_mtime_ns for file in files(tmp_path)] == stamps
     assert not list(tmp_path.rglob("*.part"))
+
+
+ADVANCE = "from mobod.tree import realize; print(realize.advance.address() > 0)"
+
+
+def parts(cache):
+    return sorted(cache.rglob("*.parts"))
+
+
+@pytest.mark.parametrize(("damage", "new"), [(None, 0), ("a part", 1), ("the list of parts", 0), ("half of it", 1)])
+def test_a_kernel_made_of_parts_on_the_disk_is_the_same_to_the_byte(tmp_path, damage, new):
+    fill_with_advance(tmp_path)
+    (kernel,), (kept,) = files(tmp_path), parts(tmp_path)
+    code = kernel.read_bytes()
+    kernel.unlink()
+    data = bytearray(whole := kept.read_bytes())
+    if damage == "half of it":
+        data = data[: len(data) // 2]
+    elif damage is not None:
+        data[-100 if damage == "a part" else 100] ^= 1
+    kept.write_bytes(data)
+    assert run(ADVANCE, tmp_path)[0] == "True"
+    assert files(tmp_path) == [kernel] and kernel.read_bytes() == code
+    assert len(parts(tmp_path)) == 1 + new, "what cannot be read is compiled anew, and nothing else is"
+    assert new or kept.read_bytes() == whole
+
+
+@functools.cache
+def with_advance():
+    """A cache with a kernel of the package and its parts."""
+    folder = tempfile.mkdtemp()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    assert run(ADVANCE, folder)[0] == "True"
+    return folder
+
+
+def fill_with_advance(cache):
+    shutil.copytree(with_advance(), cache, dirs_exist_ok=True)
+
+
+def test_a_part_that_calls_a_users_function_is_not_kept():
+    """What else its code depends on is not known as a whole."""
+    from mobod.compiling import engine
+    from mobod.compiling.parts import number_of
+    from mobod.tree import realize
+
+    engine.make_jitable(own)
+    assert number_of(realize.advance.python) is not None
+    wrapped = FunctionType(calls.__code__, {"own": own, "__name__": "mobod.tree.made"}, "calls")
+    assert wrapped.__module__ == "mobod.tree.made" and number_of(wrapped) is None
+
+
+def own(x):
+    return x + 1.0
+
+
+def calls(x):
+    return own(x)
 
 
 def test_what_code_was_made_of_is_read_once_another_kernel_calls_it(tmp_path):

@@ -103,7 +103,7 @@ def _cache() -> Iterator[tuple[str, str]]:
     from ..compiling import bundle, cache_folder
 
     folder = cache_folder()
-    files = [file.stat().st_size for file in folder.glob("*.bin")] if folder.is_dir() else []
+    files = [file.stat().st_size for end in ("bin", "parts") for file in folder.glob(f"*.{end}")] if folder.is_dir() else []
     there = next(one for one in (folder, *folder.parents) if one.exists())
     writable = "" if os.access(there, os.W_OK) else "; not writable, so that each run compiles anew: set MOBOD_CACHE_DIR"
     yield "kernels", bundle.describe()

@@ -16,7 +16,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from . import bundle, engine, notice, store
+from . import bundle, engine, notice, parts, store
 from .fingerprint import NotHashable, environment, fingerprint
 from .numba_overhead import in_one_chunk
 from .numba_patches import CODE, quickly, why_unpatched
@@ -57,6 +57,8 @@ class DiskCache:
                 try:
                     return in_one_chunk(compile_it, args)
                 finally:
+                    if not engine.is_part_of_another():
+                        parts.write()
                     for claim in self._claims.values():
                         claim.release()
                     self._claims.clear()
@@ -130,6 +132,7 @@ class DiskCache:
             notice.announce(str(store.cache_folder()))
             self._notices.enter_context(notice.one_kernel(self._stem, engine.seconds_spent()))
             self._claims[name] = store.Claim(name)  # which may take as long as another process compiles the same
+            parts.look()
             found = _rebuilt(name, None, target_context)
         return found
 

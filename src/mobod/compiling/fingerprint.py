@@ -41,28 +41,34 @@ def fingerprint(function: Callable[..., Any]) -> str:
     NotHashable
         If it refers to an object that is no function, module, class or constant.
     """
-    order: dict[Any, int] = {function: 0}
+    order = {one: number for number, one in enumerate(reached(function))}
     digest = hashlib.blake2b(digest_size=16)
-    for reached in (waiting := [function]):  # which grows while it is walked through
-        facts, called = _facts(reached)
-        for other in called:
-            if other not in order:
-                order[other] = len(order)
-                waiting.append(other)
+    for one in order:
+        facts, called = _facts(one)
         digest.update(facts)
         digest.update(repr([order[other] for other in called]).encode())
     return digest.hexdigest()
 
 
+def reached(function: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """The function and all functions that its compiled code goes through.
+
+    Raises
+    ------
+    NotHashable
+        As `fingerprint`.
+    """
+    found = {function: None}
+    for one in (waiting := [function]):  # which grows while it is walked through
+        new = [other for other in dict.fromkeys(_facts(one)[1]) if other not in found]
+        found.update(dict.fromkeys(new))
+        waiting += new
+    return waiting
+
+
 def size(function: Callable[..., Any]) -> int:
     """The amount of code to compile: the bytes of all that the function reaches."""
-    reached = [function]
-    seen = {function}
-    for one in reached:
-        new = [other for other in _facts(one)[1] if other not in seen]
-        seen.update(new)
-        reached += dict.fromkeys(new)
-    return sum(len(one.__code__.co_code) for one in reached)
+    return sum(len(one.__code__.co_code) for one in reached(function))
 
 
 def environment() -> str:
@@ -78,7 +84,7 @@ def _versions() -> str:
 
     digest = hashlib.blake2b(digest_size=16)
     settings = {name: getattr(config, name, None) for name in _SETTINGS}
-    settings["passes"] = "Numba's" if numba_patches.why_unpatched() else "of whole kernels"
+    settings["passes"] = "Numba's" if numba_patches.why_unpatched() else "of parts and of whole kernels"
     digest.update(repr((EXTENSION_SUFFIXES[0], numba.__version__, llvmlite.__version__, settings)).encode())
     own = [f"{__package__}.{name}" for name in ("engine", "kernels", "routines")]  # these import this one
     for name in (*own, *(module.__name__ for one in engine.extensions() for module in one.modules)):
@@ -144,6 +150,8 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
         return "array", value.dtype.str, value.shape, value.tobytes()
     if isinstance(value, ModuleType):
         return "module", value.__name__
+    if type(value).__name__ == "_Intrinsic" and value.__module__.startswith("numba."):
+        return "intrinsic", value.__module__, value.__name__  # as Numba's own functions call
     if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
         return getattr(value, "__module__", None), value.__name__
     raise NotHashable(f"{user.__qualname__} refers to {value!r}")

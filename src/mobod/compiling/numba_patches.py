@@ -77,6 +77,15 @@ def why_unpatched() -> str:
     return ""
 
 
+#: Modules' own, which need what is here.
+_more: list[Callable[[], Iterator[Patch]]] = []
+
+
+def extend(more: Callable[[], Iterator[Patch]]) -> None:
+    """Replace what *more* gives, too, from the first compilation on."""
+    _more.append(more)
+
+
 @functools.cache
 def patches() -> tuple[Patch, ...]:
     """The functions that are replaced; none of a version that nobody has looked at."""
@@ -96,6 +105,7 @@ def patches() -> tuple[Patch, ...]:
         *_keep_apart(),
         *_link_once(),
         *_load_code(),
+        *(one for more in _more for one in more()),
         *leaner(),
     )
     assert len({(one.owner, one.name) for one in made}) == len(made)
@@ -222,18 +232,30 @@ def _counts_references(module: Any) -> bool:
 
 
 def _optimize_when_whole() -> Iterator[Patch]:
-    """LLVM's passes over single functions: these are parts, and what they are parts of goes through all passes."""
+    """LLVM's passes over single functions: these are parts, and what they are parts of goes through all passes.
+
+    One is worth it for a part, which becomes part of several kernels: variables become values, of which there are fewer.
+    """
+    from llvmlite.binding import newpassmanagers
     from numba.core.codegen import CPUCodeLibrary
 
     library: Any = CPUCodeLibrary
     optimize = library._optimize_functions
+    passes = newpassmanagers.create_new_module_pass_manager()
+    passes.add_sroa_pass()
+    builders: dict[Any, Any] = {}
 
     @functools.wraps(optimize)
     def optimize_what_counts(self: Any, module: Any) -> None:
         if _counts_references(module) and not _is_inlined():
             optimize(self, module)
-        else:
-            module.data_layout = self._codegen._data_layout
+            return
+        codegen = self._codegen
+        module.data_layout = codegen._data_layout
+        if _is_inlined():
+            if codegen not in builders:
+                builders[codegen] = codegen._pass_builder()
+            passes.run(module, builders[codegen])
 
     yield Patch(library, "_optimize_functions", optimize_what_counts)
 
@@ -344,7 +366,6 @@ def _make_code_once() -> Iterator[Patch]:
     through that again in each caller, and in the callers of these. Left out, that saves a quarter of the time a kernel takes to
     compile. Nor does the kernel go through them twice, which is for counts of references.
     """
-    from numba import _dynfunc  # type: ignore[attr-defined]
     from numba.core.codegen import CPUCodeLibrary
     from numba.core.cpu import CPUContext
 
@@ -376,13 +397,20 @@ def _make_code_once() -> Iterator[Patch]:
         if not _is_part(library):
             return executable(context, library, fndesc, env)
         library._ensure_finalized()
-        # Numba identifies it by this; it is never called
-        name, doc = fndesc.qualname.split(".")[-1], "part of a kernel"
-        return _dynfunc.make_function(fndesc.lookup_module(), name, doc, 0, env, (library,))
+        return identity_of(library, fndesc, env)
 
     yield Patch(replaced, "_optimize_final_module", optimize_unless_part)
     yield Patch(replaced, "_finalize_final_module", finalize_unless_part)
     yield Patch(context, "get_executable", executable_unless_part)
+
+
+def identity_of(library: Any, fndesc: Any, env: Any) -> Any:
+    """The function by which Numba identifies a part; it is never called."""
+    from numba import _dynfunc  # type: ignore[attr-defined]
+
+    return _dynfunc.make_function(
+        fndesc.lookup_module(), fndesc.qualname.split(".")[-1], "part of a kernel", 0, env, (library,)
+    )
 
 
 def _keep_apart() -> Iterator[Patch]:
@@ -433,20 +461,12 @@ def _link_once() -> Iterator[Patch]:
     library: Any = CPUCodeLibrary
     finalize, own_module = library.finalize, library._get_module_for_linking
 
-    def module_for_linking(self: Any) -> Any:
-        """Its own functions, for a kernel; with all that these need where somebody else's function calls it."""
-        if _ours.links:
-            return own_module(self)
-        whole = own_module(self).clone()
-        _give(whole, self)
-        return whole
-
     @functools.wraps(finalize)
     def finalize_once(self: Any) -> None:
         if _is_part(self):
             self._raise_if_finalized()
             _parts.add(self)
-            self._get_module_for_linking = functools.partial(module_for_linking, self)
+            self._get_module_for_linking = functools.partial(_module_of_part, self, functools.partial(own_module, self))
             self._finalize_final_module()
             return
         self._linking_libraries = _with_theirs(self._linking_libraries)
@@ -454,6 +474,15 @@ def _link_once() -> Iterator[Patch]:
             finalize(self)
 
     yield Patch(library, "finalize", finalize_once)
+
+
+def _module_of_part(library: Any, own: Callable[[], Any]) -> Any:
+    """Its own functions, for a kernel; with all that these need where somebody else's function calls it."""
+    if _ours.links:
+        return own()
+    whole = own().clone()
+    _give(whole, library)
+    return whole
 
 
 @contextmanager
@@ -475,9 +504,12 @@ def _give(module: Any, library: Any) -> None:
 
 def text_of(library: Any) -> str:
     """The code of a library of functions that has been compiled as a part of a kernel, with all that it calls."""
-    whole = library._final_module.clone()
-    if library in _parts:
-        _give(whole, library)
+    if library not in _parts:
+        return str(library._final_module)
+    whole = library._get_module_for_linking()
+    for function in own_module(library).functions:
+        if not function.is_declaration:
+            whole.get_function(function.name).linkage = "external"  # which others may leave out otherwise
     return str(whole)
 
 
@@ -516,6 +548,22 @@ def _module_read(library: Any, bitcode: bytes) -> Any:
     if library._shared_module is None:
         library._shared_module = importlib.import_module("llvmlite.binding").parse_bitcode(bitcode)
     return library._shared_module
+
+
+def part_of(codegen: Any, name: str, bitcode: bytes, called: list[Any]) -> Any:
+    """A library of functions that is a part of kernels, of its code and of the libraries that it calls."""
+    library = codegen.create_library(name)
+    library._linking_libraries, library._finalized = called, True
+    read = functools.partial(_module_read, library, bitcode)
+    library._get_module_for_linking = functools.partial(_module_of_part, library, read)
+    _parts.add(library)
+    return library
+
+
+def own_module(library: Any) -> Any:
+    """The functions of a part, without those that it calls."""
+    with _linking():
+        return library._get_module_for_linking()
 
 
 def _lock_llvm_quietly() -> None:

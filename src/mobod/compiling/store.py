@@ -26,8 +26,12 @@ NAME, TAG = "mobod-compiled", "CACHEDIR.TAG"
 MARK = b"Signature: 8a477f597d28d172789f06886806bc55\n# Compiled code of mobod: this folder can be removed at any time.\n"
 HEADER = b"mobod compiled code 1\n"
 _DIGEST = 32
-_FILE = re.compile(r"[\w.]{1,100}-[0-9a-f]{32}\.bin")
-_BESIDE = re.compile(r"[\w.]{1,100}-[0-9a-f]{32}\.bin\.([0-9a-f]{16}\.part|lock)")
+#: The length of what is before a file's content.
+HEAD = len(HEADER) + _DIGEST
+#: The end of names of files with parts of kernels: see `parts`.
+PARTS = ".parts"
+_FILE = re.compile(r"[\w.]{1,100}-[0-9a-f]{32}\.(bin|parts)")
+_BESIDE = re.compile(r"[\w.]{1,100}-[0-9a-f]{32}\.(bin|parts)\.([0-9a-f]{16}\.part|lock)")
 #: Code unused for so long is removed, and incomplete files of killed processes sooner; in seconds.
 DAY = 86400.0
 UNUSED, ABANDONED = 60 * DAY, 3600.0
@@ -111,8 +115,7 @@ def _warn_of_strangers(folder: str) -> None:
 
 def checked(data: bytes) -> bytes | None:
     """The content that was written to a file with *data*; None if that is damaged."""
-    start = len(HEADER) + _DIGEST
-    return data[start:] if data[:start] == _head(data[start:]) else None
+    return data[HEAD:] if data[:HEAD] == _head(data[HEAD:]) else None
 
 
 def _head(data: bytes) -> bytes:
@@ -128,7 +131,7 @@ def drop(name: str) -> None:
                 os.unlink(entry)
 
 
-def write(name: str, data: bytes) -> None:
+def write(name: str, data: bytes, is_kernel: bool = True) -> None:
     """Write *data* under a name; warns once if that is impossible."""
     folder = cache_folder()
     part = folder / f"{name}.{secrets.token_hex(8)}.part"
@@ -148,7 +151,8 @@ def write(name: str, data: bytes) -> None:
         finally:
             with contextlib.suppress(OSError):
                 os.unlink(part)
-        used.add(name)
+        if is_kernel:
+            used.add(name)
     except OSError as error:
         notice.warn_of_folder(f"compiled code cannot be kept in {folder} ({error})")
 
@@ -300,6 +304,6 @@ def _prepare(folder: Path) -> None:
         if now - (folder / TAG).stat().st_mtime > DAY:
             os.utime(folder / TAG)
             for entry in _own_files(folder):
-                limit = UNUSED if entry.name.endswith(".bin") else ABANDONED
+                limit = UNUSED if _FILE.fullmatch(entry.name) else ABANDONED
                 if now - entry.stat(follow_symlinks=False).st_mtime > limit:
                     os.unlink(entry)
