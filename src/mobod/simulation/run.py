@@ -400,9 +400,6 @@ class Run:
 
     def _count_rows(self) -> int:
         """The number of rows that have been reported."""
-        reports = self._reports
-        if reports is not None:
-            return self._first + reports.made
         return len(self.rows) if self.by_report else self._first + self._made()
 
     def _events_before(self, n: int) -> dict[str, Array]:
