@@ -75,3 +75,28 @@ def test_the_loop_over_steps_finds_the_events_that_python_asks_for(monkeypatch):
             without.setattr(Routine, "known_address", lambda self: 0)
             assert run() == (found, events, pytest.approx(2 * events, abs=events))
         assert events > 5 and searches <= 7  # where a report lies between
+
+
+def test_a_step_in_which_no_event_is_found_leaves_results_of_its_end():
+    """A witness that is all but touched where a coordinate turns back is searched for, in the last step of a call too."""
+
+    class Pass(mb.event.When):
+        def handle_event(self, state, accuracy):
+            pass
+
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    body = mb.mobilizer.Pin(matter.ground, mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.Inertia(1, 1, 1))))
+    mb.force.MobilityLinearSpring(mb.GeneralForceSubsystem(system), body, 0, 1.0, 0.0)
+    for value in (0.0, 1.1181):  # it swings to 1.118
+        system.add_event_handler(Pass(mb.event.Coordinate(body, 0, value)))
+    state = system.realize_topology()
+    state.q, state.u = [0.5], [1.0]
+    for _ in range(2):  # by the second run there is a search
+        integrator = mb.integrator.RungeKuttaMerson(system)
+        integrator.set_accuracy(1e-2)
+        stepper = mb.TimeStepper(system, integrator)
+        stepper.initialize(state)
+        for _ in range(18):
+            stepper.step(1.1)
+            assert stepper.state.u_dot[0] == pytest.approx(-stepper.state.q[0], abs=1e-12), stepper.state.time

@@ -269,7 +269,8 @@ def stepping(method: Method, name: str) -> Kernel:
                         status = search_step(model, run, control[rk.TIME], 1)
                     if status != rk.REACHED:
                         return status
-                    realized = False
+                    return_to_begin(model, run)  # as who has called for this step takes its results
+                    realized = True
                 control[rk.SOUGHT] = control[rk.TIME]
         return rk.REACHED
 
