@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.compiling import Routine
 from mobod.event.watched import GAP
+from mobod.integrator import watch
 from mobod.stepping import witnesses
 from mobod.stepping.witnesses import BEFORE, NOW, RATE_BEFORE, RATE_NOW, SEEN, WIDTH, WINDOW
 
@@ -69,10 +69,9 @@ def test_the_loop_over_steps_finds_the_events_that_python_asks_for(monkeypatch):
         return motion.events["time"].tobytes() + motion.q.tobytes(), len(motion.events), len(asked)
 
     for handlers[3].sets in (False, True):
-        run()  # by now there is a search
         found, events, searches = run()
         with monkeypatch.context() as without:
-            without.setattr(Routine, "known_address", lambda self: 0)
+            without.setattr(watch.Watch, "_searcher", 0)
             assert run() == (found, events, pytest.approx(2 * events, abs=events))
         assert events > 5 and searches <= 7  # where a report lies between
 
@@ -92,11 +91,10 @@ def test_a_step_in_which_no_event_is_found_leaves_results_of_its_end():
         system.add_event_handler(Pass(mb.event.Coordinate(body, 0, value)))
     state = system.realize_topology()
     state.q, state.u = [0.5], [1.0]
-    for _ in range(2):  # by the second run there is a search
-        integrator = mb.integrator.RungeKuttaMerson(system)
-        integrator.set_accuracy(1e-2)
-        stepper = mb.TimeStepper(system, integrator)
-        stepper.initialize(state)
-        for _ in range(18):
-            stepper.step(1.1)
-            assert stepper.state.u_dot[0] == pytest.approx(-stepper.state.q[0], abs=1e-12), stepper.state.time
+    integrator = mb.integrator.RungeKuttaMerson(system)
+    integrator.set_accuracy(1e-2)
+    stepper = mb.TimeStepper(system, integrator)
+    stepper.initialize(state)
+    for _ in range(18):
+        stepper.step(1.1)
+        assert stepper.state.u_dot[0] == pytest.approx(-stepper.state.q[0], abs=1e-12), stepper.state.time

@@ -47,10 +47,6 @@ class Routine:
         address = self._addresses.get(scalar)
         return self._made(scalar) if address is None else address
 
-    def known_address(self) -> int:
-        """The address for one state if it has been asked for, else 0."""
-        return self._addresses.get("state", 0)
-
     def is_compiled_for(
         self, in_lanes: bool = False, with_tangents: bool = False, own_parameters: bool = False, twice: bool = False
     ) -> bool:

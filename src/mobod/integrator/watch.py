@@ -313,8 +313,12 @@ class Watch:
 
     @property
     def _searcher(self) -> int:
-        """The address of what searches steps in the loop; it is compiled where there is something to find."""
-        return 0 if self._has_knots or not self._is_packed else type(self._integrator).find.known_address()
+        """The address of what searches steps in the loop; 0 where Python has to look at witnesses, or there are none.
+
+        It is compiled for the first of them, though nothing may come of it: what searches makes a difference to last digits.
+        """
+        is_python = self._has_knots or not self._is_packed or not self.watched
+        return 0 if is_python else type(self._integrator).find.address()
 
     @property
     def searches_in_loop(self) -> bool:
