@@ -170,18 +170,22 @@ def _put(n: int, whole: Any, m: int, T: Any, K: Any, M_inv: Any, by_q: Any, by_u
     D, start = matrix(item(whole, SOLVING + 2)), blocks(item(whole, RIGID + 4)).shape[1] * 8
     Q = matrix(item(whole, SOLVING + 12))
     (flat, wide_T), (rest, wide) = both_in(whole, OF_REST), both_in(whole, OF_REST + 2)
-    last, picked = T.shape[1] - 1, integers(item(whole, GROUPS + 2))
-    for i in range(n):
-        for j in range(last + 1):
-            flat[i, j] = T[i, j]
-    groups, rows = table(item(whole, OF_REST + 4)), integers(item(whole, OF_REST + 5))
-    put_products(M_inv, n, Q, m, blocks(item(whole, SOLVING + 5)), start >> 2, wide_T, 0, groups, rows, picked, wide)
-    put_given(integers(item(whole, TREE + 5)), K, 2 * n, 2 * n + last + 1, rest, 0)
+    last, picked, moves = T.shape[1] - 1, integers(item(whole, GROUPS + 2)), m + K.shape[0] > 0
     for i in range(n):
         for j in range(n):
             by_q[i, j] = D[i, j]
         for j in range(n):
             by_u[i, j] = D[n + i, j]
+        for j in range(last + 1):
+            flat[i, j] = T[i, j]
+            moves = moves or T[i, j] != 0.0
+        store(by_time, i, 0, 0.0)
+    if not moves:  # no force reads z or time, as most
+        return
+    groups, rows = table(item(whole, OF_REST + 4)), integers(item(whole, OF_REST + 5))
+    put_products(M_inv, n, Q, m, blocks(item(whole, SOLVING + 5)), start >> 2, wide_T, 0, groups, rows, picked, wide)
+    put_given(integers(item(whole, TREE + 5)), K, 2 * n, 2 * n + last + 1, rest, 0)
+    for i in range(n):
         for j in range(last):
             by_z[i, j] = rest[i, j]
         store(by_time, i, 0, rest[i, last])
