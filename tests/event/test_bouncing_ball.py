@@ -161,6 +161,23 @@ def test_the_whole_mechanism_feels_an_impact(make):
     assert_allclose(impulse, h * (h @ impulse) / (h @ h), atol=1e-9 * np.abs(impulse).max())
 
 
+def test_events_that_follow_each_other_evenly_do_not_accumulate(ball):
+    """A speed that is held down: time after time the same, but for rounding, and for where in its window each is found."""
+
+    class Brake(mb.event.When):
+        def handle_event(self, state, accuracy):
+            times.append(state.time)
+            state.u = 0.9 * state.u
+
+    for rate, witness in ((0.05, mb.event.Speed), (0.004, lambda body, _, value: lambda state: state.u[0] - value)):
+        times, model = [], ball()
+        model.system.add_event_handler(Brake(witness(model.ball, 0, -rate)))
+        model.stepper(1e-3).step_to(0.1)
+        gap = 0.1 * rate / model.g
+        assert_allclose(np.diff(times), gap, atol=2 * WINDOW * 1e-3)
+        assert gap < 100 * WINDOW * 1e-3 and len(times) > 100
+
+
 def test_a_flight_within_one_step_is_not_missed(ball, recorder):
     """Free flight is no error to any step: from the floor up, and down to it again, is one."""
     model = ball(0.0)

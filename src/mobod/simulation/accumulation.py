@@ -40,7 +40,9 @@ class Accumulation:
                 gap = now - times[-1]
                 if gap >= _ACCUMULATED * one.window and gap >= _SHORT * (now - times[0]):
                     continue
-                shrinking = gap < times[-1] - times[-2] < times[-2] - times[-3]
+                last, before = times[-1] - times[-2], times[-2] - times[-3]
+                # by more than they are found to: those that chatter are apart by a few windows, give or take one
+                shrinking = gap < last < before and before - gap > one.window
                 if not shrinking or _settles(one.owner):  # the ready-made impact knows when it has come to rest
                     continue
             between = [b - a for a, b in pairwise([*times[-3:], now])]
