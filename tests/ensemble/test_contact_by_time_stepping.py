@@ -54,6 +54,8 @@ def test_bits_are_those_beside_any_others(bouncing, fixed):
     turned = started(bouncing, [3, 1, 4], threads=2).simulate(0.5, report_interval=0.05, integrator=method)
     for row, k in enumerate((3, 1, 4)):
         np.testing.assert_array_equal(turned.q[row], motions.q[k])
+        for name in ("steps_taken", "evaluations"):
+            assert turned.statistics[name][row] == motions.statistics[name][k]
     ensemble = started(bouncing, range(5))
     for k in (0, 3):
         alone = mb.simulate(system, ensemble.get_state(k), 0.5, report_interval=0.05, integrator=method)

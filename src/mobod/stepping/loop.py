@@ -62,10 +62,12 @@ def take_samples(model: Any, run: Any) -> int:
 
 @generic
 def return_to_begin(model: Any, run: Any) -> None:
-    """Realize the record where the next step begins, from which it has been moved."""
+    """Realize the record where the next step begins, from which it has been moved.
+
+    That is not counted: it depends on reports, and on where a call of the loop has ended.
+    """
     set_y(model, run.control[rk.TIME], run.work[rk.Y])
     evaluate(model, run.plan)
-    run.plan[rk.EVALUATIONS] += 1
 
 
 @generic
