@@ -478,7 +478,7 @@ def test_geodesics_take_few_orders_of_their_series(kind, sizes, rng, monkeypatch
         x = _geodesic.projected(kind, form, (0.5, *rng.uniform(-0.05, 0.05, 2)))
         t = _geodesic.made_tangent(tuple(rng.normal(size=3)), _geodesic.normal(kind, form, x)[0])
         orders.clear()
-        found = _geodesic.shoot(kind, form, x, t, length)
+        found = _geodesic.shoot(kind, form, x, t, length, _geodesic.TOLERANCE)
         assert len(orders) <= pieces and max(n for n, _ in orders) <= most
         exact = x, t, (1.0, 0.0, 0.0, 1.0)
         for _ in range(20):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from . import _over_torus
-from ._geodesic import form_of, shoot
+from ._geodesic import TOLERANCE, form_of, shoot
 from ._over_ellipsoid import _plane
 from ._segments import CYLINDER, ELLIPSOID, SPHERE
 
@@ -44,7 +44,7 @@ def geodesic(kind: int, sizes: Array, first: Array, way: Array, over: float, cou
     """Points that part a geodesic from *first* in the direction *way* into *count* pieces, in the frame of the surface."""
     form, x, t, found = form_of(kind, tuple(sizes[:3])), tuple(first), tuple(way), []
     for _ in range(1, count):  # short series are found sooner than long ones
-        x, t, _ = shoot(kind, form, x, t, over / count)
+        x, t, _ = shoot(kind, form, x, t, over / count, TOLERANCE)
         found.append(x)
     return np.array(found, float).reshape(-1, 3)
 

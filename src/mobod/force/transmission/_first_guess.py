@@ -12,7 +12,7 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import atan2, sincos, sqrt
-from ...compiling import generic
+from ...compiling import apart, generic
 from ._geodesic import bending, gradient, made_tangent, normal, projected
 from ._lines import norm, unit
 from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
@@ -64,8 +64,8 @@ def _around(a: Any, c: Any, hint: Any, has_hint: bool, m: Any, radius: Any) -> A
     return touches, p, q, turn, sense
 
 
-@generic
-def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool, side: int = BOTH) -> Any:
+@apart
+def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool, side: int) -> Any:
     """True if the line touches; where first, in which direction, how far over the surface, where last.
 
     Of a torus on one *side* of where the line is nearest to the axis, 0 or 1; an end on the surface then counts as outside.
@@ -353,7 +353,7 @@ def _from_tube(sizes: Any, e: Any, s: Any, p: Any, away: Any) -> Any:
 
 
 @generic
-def _deepest(kind: int, sizes: Any, a: Any, c: Any, only: int = BOTH) -> Any:
+def _deepest(kind: int, sizes: Any, a: Any, c: Any, only: int) -> Any:
     """The point of a line that is deepest in a torus, and the surface's function there; above zero where it is far off.
 
     On either side, or *only* one, of where the line is nearest to the axis, from where it crosses the tube's circle, seen from

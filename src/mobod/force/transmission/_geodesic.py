@@ -117,7 +117,7 @@ def made_tangent(t: Any, n: Any) -> Any:
 
 
 @generic
-def shoot(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: float = TOLERANCE) -> Any:
+def shoot(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: float) -> Any:
     """Point, direction, (a, a', r, r') at the end of a geodesic from x in direction t."""
     if kind == SPHERE:
         found = _on_sphere(form[0], x, t, length)

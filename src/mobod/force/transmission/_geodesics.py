@@ -13,7 +13,7 @@ from typing import Any
 from ...algebra import vec3
 from ...algebra.scalar import bare, load, load_lane, num_lanes, order_of_tangents, scratch, store_lane, zero
 from ...compiling import apart, generic
-from ._geodesic import form_of, made_tangent, normal, projected
+from ._geodesic import TOLERANCE, form_of, made_tangent, normal, projected
 from ._rounds import _frame, _is_there, _link, _number
 from ._segments import NOWHERE, get3_of_lane, put3_of_lane
 from ._stops import (
@@ -220,7 +220,7 @@ def _differentiate(model: Any, f: int, own: Any, matrix: Any, count: int, a: Any
                 put_three(rows, s, X0, projected(kind, form, three(rows, s, X0)))
                 n_of, _ = normal(kind, form, three(rows, s, X0))
                 put_three(rows, s, T0, made_tangent(three(rows, s, T0), n_of))
-                evaluate(rows, s)
+                evaluate(rows, s, TOLERANCE)
         for s in range(begin, end):
             if touched(rows, s):
                 evaluate_f(rows, s, begin, end, a, c)

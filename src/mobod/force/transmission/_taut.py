@@ -24,8 +24,8 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import bare, load, load_lane, sqrt, store, store_lane
-from ...compiling import generic
-from ._first_guess import guess
+from ...compiling import apart, generic
+from ._first_guess import BOTH, guess
 from ._geodesic import TOLERANCE, bending, form_of, gradient, made_tangent, normal, projected, shoot
 from ._lines import at, norm
 from ._segments import CAPSULE, TORUS
@@ -188,7 +188,7 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
                 put_three(own, i, GUESSED + 3, q)
             sizes, hint = three(own, i, SIZES), three(own, i, HINT)
             kind, hinted = int(get(own, i, KIND)), get(own, i, HINTED) > 0.5
-            here, x, t, length, end = guess(kind, sizes, into(own, i, p), into(own, i, q), hint, hinted)
+            here, x, t, length, end = guess(kind, sizes, into(own, i, p), into(own, i, q), hint, hinted, BOTH)
             put(own, i, TOUCHED, 1.0 + lifts if here else -lifts)
             if here:
                 changed = True
@@ -246,17 +246,17 @@ def _touch_elsewhere(own: Any, count: int, a: Any, c: Any, i: int) -> bool:
         may_be = (x[0] * t[1] - x[1] * t[0]) ** 2 * sizes[1] > HOLLOW * hole * hole * hole
         if free and not changed and may_be and middle[0] * middle[0] + middle[1] * middle[1] < inner:
             form, over = form_of(kind, sizes), get(own, at, L)
-            x, t, _ = shoot(kind, form, three(own, at, X0), three(own, at, T0), 0.5 * over)
+            x, t, _ = shoot(kind, form, three(own, at, X0), three(own, at, T0), 0.5 * over, TOLERANCE)
             if bending(kind, form, x, t, t) < 0.0:
                 changed = True
                 if at != i:
                     _exchange(own, i)
                 put(own, i + 1, TOUCHED, 1.0 - get(own, i + 1, TOUCHED))
                 end = into(own, i, three(own, i, ENDS + 12))
-                x, t, _ = shoot(kind, form, three(own, i, X0), three(own, i, T0), (1.0 - PART) * over)
+                x, t, _ = shoot(kind, form, three(own, i, X0), three(own, i, T0), (1.0 - PART) * over, TOLERANCE)
                 _lay(own, i + 1, x, t, PART * over, end)
                 x, t = three(own, i, X0), three(own, i, T0)
-                _lay(own, i, x, t, PART * over, shoot(kind, form, x, t, PART * over)[0])
+                _lay(own, i, x, t, PART * over, shoot(kind, form, x, t, PART * over, TOLERANCE)[0])
     return changed
 
 
@@ -308,7 +308,7 @@ def _are(own: Any, i: int, p: Any, q: Any) -> bool:
     return same
 
 
-@generic
+@apart
 def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool, lifts: bool) -> Any:
     """Solve F = 0 for the surfaces that are touched; the greatest number of F. Where *exact*, leave the inverse at the end.
 
@@ -347,7 +347,7 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool, lift
     if exact:
         for i in range(count):
             if touched(own, i):
-                evaluate(own, i)
+                evaluate(own, i, TOLERANCE)
         worst, _ = _linearize(own, matrix, count, a, c)
     return worst
 
@@ -362,7 +362,7 @@ def _is_below(own: Any, count: int, worst: float) -> bool:
     return found
 
 
-@generic
+@apart
 def _linearize(own: Any, matrix: Any, count: int, a: Any, c: Any) -> Any:
     """F of all surfaces, and the inverse of the matrix, by blocks; the greatest number of F, and the merit."""
     worst, merit = 0.0, 0.0
@@ -374,8 +374,8 @@ def _linearize(own: Any, matrix: Any, count: int, a: Any, c: Any) -> Any:
     return worst, merit
 
 
-@generic
-def evaluate(own: Any, i: int, tolerance: float = TOLERANCE) -> None:
+@apart
+def evaluate(own: Any, i: int, tolerance: float) -> None:
     """The ends of a geodesic in Ground, how the surface is curved there, the Jacobi fields."""
     kind = int(bare(get(own, i, KIND)))
     form = form_of(kind, three(own, i, SIZES))

@@ -21,7 +21,7 @@ from ...value import Rotation, Transform, checks
 from ...value.stage import Stage
 from ..base import body_index
 from ..subsystem import GeneralForceSubsystem
-from ._geodesic import form_of, normal, shoot
+from ._geodesic import TOLERANCE, form_of, normal, shoot
 from ._stops import OVER, PLACE, PULL, THERE, row
 from ._taut import evaluate, evaluate_f, lifted, touched
 from .path import Path
@@ -154,7 +154,7 @@ class CableSpan(Path):
             a, c = (lifted(own, n, tuple(numbers[row(k) + PLACE : row(k) + PLACE + 3])) for k in (first, first + 1))
             on = [i for i in range(n) if touched(own, i)]
             for i in on:  # what the last step has left, which solving does not look at again
-                evaluate(own, i)
+                evaluate(own, i, TOLERANCE)
             worst = max([worst, *(evaluate_f(own, i, 0, n, a, c) for i in on)])
         return float(worst)
 
@@ -191,7 +191,7 @@ class CableSpan(Path):
             first, last = touches[k]
             x, t = ~X_GS @ first[PLACE : PLACE + 3], -np.asarray((~X_GS).R @ first[PULL : PULL + 3])
             own = form_of(surface.KIND, sizes), tuple(x), tuple(t), float(distance - ends[k] + last[OVER])
-            found.append(X_GS @ np.array(shoot(surface.KIND, *own)[0]))
+            found.append(X_GS @ np.array(shoot(surface.KIND, *own, TOLERANCE)[0]))
         return np.array([*found, touches[-1][1][PLACE : PLACE + 3]])
 
     def calc_curve_segment_unit_force(self, state: State, obstacle: int) -> Array:
