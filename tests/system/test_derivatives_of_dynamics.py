@@ -20,7 +20,7 @@ from mobod.algebra import rotation
 from mobod.algebra.scalar import sin
 from mobod.derivative.analytic import sweep_for, whole_for
 from mobod.derivative.equations import contradiction
-from mobod.derivative.local import REST
+from mobod.derivative.local import BODY, REST
 from mobod.derivative.plan import acts_along, acts_between, is_on_body
 from mobod.derivative.products import LONGEST
 from mobod.derivative.sweep import NUMBERS_A_BODY
@@ -428,7 +428,49 @@ def test_constraints_between_a_body_and_one_that_it_carries(make, close, derivat
         OF_BODIES[name][1](make, bodies[1], bodies[4], bodies[1])
         pair.state = pair.system.realize_topology()
         state = pair.randomize_independent()
-        assert len(sweep_for(pair.system, state).parts.plan.nodes) == 1
+        assert len(sweep_for(pair.system, state).parts.plan.nodes) <= 1
+        assert_alone_and_in_lanes(state, make.rng, close, derivative)
+
+
+@pytest.mark.parametrize("name", ["Ball", "Weld", "PointInPlane", "PointOnLine", "ConstantAngle", "ConstantOrientation"])
+@pytest.mark.parametrize("angles", ["quaternions", "euler"])
+def test_points_and_axes_of_bodies_are_held_in_closed_form(name, angles, make, close, derivative):
+    """Off the manifold, on trees of every kind of mobilizer, forward and reversed, one locked and one prescribed: no Duals.
+
+    Of two bodies of one base and of one with Ground, which is either of both, with as many mobilities between as equations.
+    """
+    for grounded in (None, 0, 1):
+        while True:
+            model = make.tree()
+            ways = [set()]
+            for body in model.bodies[1:]:
+                own = {(body, k) for k in range(body.facts.num_u)}
+                ways.append(ways[model.bodies.index(body.get_parent_mobilized_body())] | own)
+            pairs = [
+                (i, j)
+                for i in range(len(ways))
+                for j in range(len(ways))
+                if len(ways[i] ^ ways[j]) > 8 and (0 in (i, j) if grounded is not None else ways[i] & ways[j])
+            ]
+            if not pairs:
+                continue
+            one, other = (model.bodies[i] for i in pairs[make.rng.integers(len(pairs))])
+            if grounded is not None and (other if grounded == 1 else one) is not model.bodies[0]:
+                one, other = other, one
+            OF_BODIES[name][1](make, one, other, None)
+            carrier = next(body for body in model.bodies[1:] if body.facts.num_u == 1)
+            mb.motion.Sinusoid(carrier, mb.Motion.Level.POSITION, 0.2, 3.0, 0.1)
+            model.made()
+            if angles == "euler":
+                model.matter.set_use_euler_angles(model.state, True)
+                model.system.realize_model(model.state)
+            state = model.randomize(Stage.MODEL)
+            next(body for body in model.bodies[1:] if body.facts.num_u == 2).lock(state)
+            model.system.realize(state)
+            G = model.matter.calc_g(state)
+            if np.linalg.cond(G @ model.matter.calc_m_inv(state) @ G.T) < 1e3:
+                break
+        assert BODY not in sweep_for(model.system, state).parts.plan.nodes[:, 0]
         assert_alone_and_in_lanes(state, make.rng, close, derivative)
 
 

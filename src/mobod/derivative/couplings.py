@@ -146,7 +146,8 @@ def add(
     Parameters
     ----------
     plan
-        Crossings, the bodies of all with all inboard of them, tables of what acts along lines, and bushings: see `plan`.
+        Crossings, the bodies of all with all inboard of them, tables of what acts along lines, bushings, and constraints that
+        `points_and_axes` has found: see `plan`.
     way
         Of each body where the mobilities on the way to it are listed behind.
     columns
@@ -158,7 +159,7 @@ def add(
     F
         Wrenches that the sweep has carried, of which `stiffness.follow` takes back what is left.
     """
-    (crossings, _, elements, spans, reached, closed), (L, W) = plan, scratch
+    (crossings, _, elements, spans, reached, closed, _), (L, W) = plan, scratch
     if closed.shape[0] > 0:
         bushings.settle(model, closed, bodies, C)
     for k in range(crossings.shape[0]):
@@ -185,7 +186,7 @@ def add_to_one(
 ) -> None:
     # fmt: on
     """The same of one state, eight columns at once, as *S* and *D* are; *carried* is also how many of these carry a body."""
-    (crossings, coupled, elements, spans, reached, closed), (carries, keep), (L, W) = plan, carried, scratch
+    (crossings, coupled, elements, spans, reached, closed, _), (carries, keep), (L, W) = plan, carried, scratch
     if closed.shape[0] > 0:
         bushings.settle(model, closed, bodies, C)
     damped = False

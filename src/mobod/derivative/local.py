@@ -370,25 +370,36 @@ def _add_errors_of(
 ) -> None:
     # fmt: on
     """Along columns that carry b and not the *last* body."""
-    n, r, end = model.num_constrained_bodies[c], load3(bodies, b, 0), way[b + 1] - (way[last + 1] - way[last])
-    o = 0.0 * r[0]
     for k in range(constraints.num_rows(model, c)):
-        row, at, first = row_of[0][model.first_row[c] + k], block + k // ROWS_OF_BLOCK, 12 * (k % ROWS_OF_BLOCK)
-        if row < 0:
-            continue
-        t, f = (o, o, o), (o, o, o)  # the row's wrench on the body, which multiplies its acceleration
-        for i in range(n):
-            if model.constrained_bodies[model.first_constrained_body[c] + i] == b:
-                own_t, own_f = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
-                t, f = vec3.add(t, vec3.add(own_t, vec3.cross(r, own_f))), vec3.add(f, own_f)
-        moved = vec3.scale(sign, load3(C, at, first)), vec3.scale(sign, load3(C, at, first + 3))
-        faster = vec3.scale(sign, load3(C, at, first + 6)), vec3.scale(sign, load3(C, at, first + 9))
-        for place in range(way[b], end):
-            j = way[place]
-            x = _times_column(moved, columns, j, 0) + _times_column(faster, columns, j, 6)
-            store(E, row, j, load(E, row, j) + x + _times_column((t, f), columns, j, 12))
-            x = _times_column(faster, columns, j, 0) + _times_column((t, f), columns, j, 18)
-            store(E, row, j + row_of[1], load(E, row, j + row_of[1]) + x)
+        at, first = block + k // ROWS_OF_BLOCK, 12 * (k % ROWS_OF_BLOCK)
+        moved = load3(C, at, first), load3(C, at, first + 3)
+        faster = load3(C, at, first + 6), load3(C, at, first + 9)
+        add_errors_of_row(model, way, c, k, b, last, sign, moved, faster, row_of, bodies, columns, E)
+
+
+# fmt: off
+@generic
+def add_errors_of_row(
+    model: Record, way: Any, c: int, k: int, b: int, last: int, sign: float, moved: Any, faster: Any, row_of: Any, bodies: Any,
+    columns: Any, E: Any,
+) -> None:
+    # fmt: on
+    """Those of row k of constraint c, which change so as b is *moved*, and as it is *faster*; or by the opposite."""
+    row, n, r = row_of[0][model.first_row[c] + k], model.num_constrained_bodies[c], load3(bodies, b, 0)
+    o = 0.0 * r[0]
+    t, f = (o, o, o), (o, o, o)  # the row's wrench on the body, which multiplies its acceleration
+    for i in range(n):
+        if model.constrained_bodies[model.first_constrained_body[c] + i] == b:
+            own_t, own_f = load_spatial(model.wrenches, model.first_wrench[c] + k * n + i)
+            t, f = vec3.add(t, vec3.add(own_t, vec3.cross(r, own_f))), vec3.add(f, own_f)
+    moved = vec3.scale(sign, moved[0]), vec3.scale(sign, moved[1])
+    faster = vec3.scale(sign, faster[0]), vec3.scale(sign, faster[1])
+    for place in range(way[b], way[b + 1] - (way[last + 1] - way[last]) if row >= 0 else way[b]):
+        j = way[place]
+        x = _times_column(moved, columns, j, 0) + _times_column(faster, columns, j, 6)
+        store(E, row, j, load(E, row, j) + x + _times_column((t, f), columns, j, 12))
+        x = _times_column(faster, columns, j, 0) + _times_column((t, f), columns, j, 18)
+        store(E, row, j + row_of[1], load(E, row, j + row_of[1]) + x)
 
 
 @generic

@@ -27,7 +27,7 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings; of what is by z and time.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY, OF_REST = 0, 24, 31, 36, 44, 54, 71, 74, 85
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY, OF_REST = 0, 25, 32, 37, 45, 55, 72, 75, 86
 #: Where the plan's flags are.
 FLAGS = 18
 
@@ -90,7 +90,8 @@ def _plan_of(whole: Any) -> Any:
     acting = *acted, table(item(whole, 15)), integers(item(whole, 16)), table(item(whole, 17))
     flags = asked[0], asked[1], asked[2], asked[3], asked[4], asked[5], asked[6]
     of_lines = table(item(whole, FLAGS + 2)), table(item(whole, FLAGS + 3)), integers(item(whole, FLAGS + 4))
-    between = table(item(whole, 8)), integers(item(whole, FLAGS + 1)), *of_lines, table(item(whole, FLAGS + 5))
+    closed = table(item(whole, FLAGS + 5)), table(item(whole, FLAGS + 6))
+    between = table(item(whole, 8)), integers(item(whole, FLAGS + 1)), *of_lines, *closed
     return integers(item(whole, 1)), (tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acting, between)
 
 

@@ -44,6 +44,7 @@ from .local import (
     contribute_constraint,
 )
 from .pattern import Pattern
+from .points_and_axes import BETWEEN, BLOCK, KINDS
 
 Table = npt.NDArray[np.int64]
 Call = tuple[int, int, int, int]
@@ -83,6 +84,8 @@ class Plan:
         How many numbers of scratch these take.
     bushings : (n, 3) array
         Bushings between bodies of one base: where integers and numbers begin, and the block of a crossing, see `bushings`.
+    joined : (n, 10) array
+        Constraints between a point and axes, or axes, of two bodies, see `points_and_axes`.
     coupled : array
         The bodies of these and of crossings, with those inboard of them, parents first.
     used : array
@@ -136,6 +139,7 @@ class Plan:
     reached: Table
     num_scratch: int
     bushings: Table
+    joined: Table
     coupled: Table
     used: Table
     contacts: Table
@@ -177,7 +181,7 @@ class Plan:
             self.contacts,
             asked,
             (*acted, _table(rows, wrenches.OF_WRENCH)),
-            (self.crossings, self.coupled, self.lines, self.spans, self.reached, self.bushings),
+            (self.crossings, self.coupled, self.lines, self.spans, self.reached, self.bushings, self.joined),
         )
 
 
@@ -191,8 +195,8 @@ class _Graph:
         self._parts: dict[Call, list[tuple[int, int]]] = {}
         #: Of these those on which it acts.
         self._acted: dict[Call, list[tuple[int, int]]] = {}
-        #: Pairs of bodies whose blocks nothing is called for; the second one moves.
-        self.closed: list[tuple[int, int]] = []
+        #: Pairs of bodies whose blocks nothing is called for, the second of which moves; and the rest of a crossing.
+        self.closed: list[tuple[int, int, int, int]] = []
         #: Calls of what acts between two bodies alone.
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
         #: Of calls that depend on z or on time: the z, -1 for none, and 1 for time. With the call's first node.
@@ -273,7 +277,7 @@ class _Graph:
                     block = a
                 pushed.append((other, a, block, alone))
             nodes.append((kind, b, first, first_fast, len(calls), first_pushed, len(pushed)))
-        crossings += [(*pair, self.common(*pair), 1, BOTH) for pair in self.closed]
+        crossings += [(a, b, self.common(a, b), fast, between) for a, b, fast, between in self.closed]
         used = sorted({b for parts in self._parts.values() for kind, b in parts if kind == BODY})
         found, end = _table(calls, 6), nb + len(crossings)
         for call in found:
@@ -365,7 +369,8 @@ class _Making:
         self._thermostats: list[int] = []
         self._wrenches: list[tuple[int, int, Any, int, int]] = []
         self._lines = LineTables(fields, self._graph.common)
-        self._bushings: list[tuple[int, int]] = []
+        self._bushings: list[tuple[int, int, int]] = []
+        self._joined: list[tuple[int, ...]] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds or not what.pulls_on_all
         #: Bodies that wrenches act on, beside those that elements read.
@@ -416,8 +421,10 @@ class _Making:
         if by_columns >= 0:  # udot that motions prescribe are of their own coordinates, and M has the tree's shape
             self._pattern.fill()
         every = set(range(self._tree.nb)) if by_columns >= 0 else set[int]()
-        of_lines, first = self._lines.tables(), self._tree.nb + len(crossings) - len(self._bushings)
-        bushings = _table([(*one, first + k) for k, one in enumerate(self._bushings)], 3)
+        of_lines, first = self._lines.tables(), self._tree.nb + len(crossings) - len(self._graph.closed)
+        bushings = _table([(integers, numbers, first + k) for integers, numbers, k in self._bushings], 3)
+        joined = _table(self._joined, 10)
+        joined[joined[:, BETWEEN] > 0, BLOCK] += first
         coupled = self._acted([*crossings[:, :2].flat, *of_lines[2]])[0]
         acted = *self._acted(every | self._pushed | self._carried), *self._acted(every | self._pushed)
         by_duals = len(nodes) + len(groups) > 0 or by_rest >= 0 or by_columns >= 0 or self._searches
@@ -434,6 +441,7 @@ class _Making:
                 *of_lines,
                 self._lines.size,
                 bushings,
+                joined,
                 coupled,
                 used,
             ),
@@ -564,8 +572,8 @@ class _Making:
         b1, b2 = force.default_integers[:2]
         if b1 == b2 or self._graph.common(b1, b2) == 0:
             return False
-        self._graph.closed.append((b1, b2))
-        self._bushings.append((force.span[0], force.span[2]))
+        self._bushings.append((force.span[0], force.span[2], len(self._graph.closed)))
+        self._graph.closed.append((b1, b2, 1, BOTH))
         self._carried.update((b1, b2))
         return True
 
@@ -581,6 +589,8 @@ class _Making:
         if all(map(self._is_local, constraints)):
             address = contribute_constraint.address(with_tangents=True)
             for one in constraints:
+                if self._takes_joint(one):
+                    continue
                 bodies, mobilizers = one.reach()
                 call, own = (CONSTRAINT, address, one.index, 0), sorted(set(one.body_indices()))
                 between = _is_between(one) and len(own) == 2 and 0 not in bodies and not mobilizers
@@ -596,6 +606,28 @@ class _Making:
             self._by_columns |= CONSTRAINED
             self._by_rest = CONSTRAINED
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, constraints))
+
+    def _takes_joint(self, constraint: Any) -> bool:
+        """True if a constraint is in closed form, see `points_and_axes`: between bodies of one base, or of one and Ground."""
+        kind, own = KINDS.get(constraint.routine), constraint.body_indices()
+        if kind is None or len(set(own)) != 2:
+            return False
+        frame = constraint.get_ancestor_mobilized_body().get_mobilized_body_index() if constraint.reads_ancestor else own[0]
+        common, one = self._graph.common(*own), (constraint.index, frame)
+        if 0 in own:
+            moved = 1 - own.index(0)
+            self._joined.append((*one, moved, 0, 0, own[moved], *kind))
+            self._pushed.add(own[moved])
+            return True
+        if common == 0:
+            return False
+        ways = [1] if frame == own[0] else [0] if frame == own[1] else [1, 0]
+        for moved in ways:
+            between = BOTH if len(ways) == 1 else ONE
+            self._joined.append((*one, moved, common, between, len(self._graph.closed), *kind))
+            self._graph.closed.append((own[1 - moved], own[moved], 0, between))
+        self._carried.update(own)
+        return True
 
     def _is_along(self, force: Any) -> bool:
         """True if it is a function of a path's length, of its rate, and of a few z, and pulls in proportion."""

@@ -11,7 +11,7 @@ from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..tree.matrix_sweep import clear
-from . import along, columns, contacts, lines, local, stiffness, sweep, thermostats, wrenches
+from . import along, columns, contacts, lines, local, points_and_axes, stiffness, sweep, thermostats, wrenches
 from .columns import PULLED, REST, find_wrenches
 
 #: What kernels take of a plan, see `plan.Plan.for_kernels`.
@@ -110,6 +110,8 @@ def add_terms(
     if plan[ASKED][6] != 0:
         add_parts(model, lanes, owns, duals, plan, u_dot, A, end, of_tree, N, bodies, numbers, scratch, L, F, C, D, T, E, K)
         local.add_errors(model, plan[TABLES][:4], of_tree[2], bodies, numbers, C, E)
+    if plan[BETWEEN][6].shape[0] > 0:
+        points_and_axes.add(model, plan[BETWEEN][6], way, of_tree[2], A, bodies, numbers, C, E)
     if plan[ACTED][6].shape[0] > 0:
         wrenches.add(model, plan[ACTED][6], way, bodies, numbers, F, C, T)
     if plan[CONTACTS].shape[0] > 0:
