@@ -71,7 +71,7 @@ def test_the_loop_over_steps_finds_the_events_that_python_asks_for(monkeypatch):
     for handlers[3].sets in (False, True):
         found, events, searches = run()
         with monkeypatch.context() as without:
-            without.setattr(watch.Watch, "_searcher", 0)
+            without.setattr(watch.Watch, "_choose_searcher", lambda self: None)
             assert run() == (found, events, pytest.approx(2 * events, abs=events))
         assert events > 5 and searches <= 7  # where a report lies between
 

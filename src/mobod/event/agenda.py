@@ -152,10 +152,8 @@ class Agenda:
         """All witnesses, of reporters, of handlers and of subsystems, that make an event when they rise or fall."""
         resources, known = state.resources, self._watched
         for k, one in enumerate(self._triggered):
-            owner, (stage, info, witness) = one.owner, one.settings
-            same = owner.get_trigger_info() is info and owner.get_required_stage() is stage
-            if not same or (one.has_witness and owner.witness is not witness):
-                self._triggered[k], known = of_triggered(owner), None
+            if one.read(one.owner) != one.settings:
+                self._triggered[k], known = of_triggered(one.owner), None
         if known is not None and known[0] == TriggerInfo.changes and self.contacts is None and resources is None:
             return known[1]  # as after most events
         found = self._triggered[:]

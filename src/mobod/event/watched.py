@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import compress
+from operator import attrgetter
 from typing import Any
 
 from ..state.trigger_info import TriggerInfo
@@ -19,6 +21,15 @@ from .witness import Witness
 #: How intervals begin by the witnesses of contacts, see `Watched.near`: those of gaps; of forces that keep contacts closed; and
 #: of slip.
 GAP, CLOSED, SLIPS = 1, 2, 3
+
+
+def _ask(owner: Any) -> tuple[Any, ...]:
+    """The settings of an owner whose class tells them its own way."""
+    return owner.get_required_stage(), owner.get_trigger_info(), getattr(owner, "witness", None)
+
+
+# of others, after each event
+_read_plain, _read = attrgetter("_required_stage", "info"), attrgetter("_required_stage", "info", "witness")
 
 
 @dataclass(eq=False)
@@ -47,9 +58,9 @@ class Watched:
     #: That bound and its rate, which kernels look at in its place; no number where it is not above zero.
     bound: Callable[[Any], tuple[float, float]] | None = None
     #: Of a triggered owner what this was made of: the stage, changes of sign and witness, which it may set otherwise between
-    #: events; and whether it has a witness.
+    #: events; and what reads them of it.
     settings: tuple[Any, ...] = ()
-    has_witness: bool = False
+    read: Callable[[Any], tuple[Any, ...]] = _ask
     #: What it is of a contact, or 0: a GAP that begins overrun, as an event is found, is watched from there; and a force of
     #: what is CLOSED, or slip of what SLIPS, that begins at zero or a little below, and may hold, from many times that.
     #: `stepping.witnesses` raises them.
@@ -91,12 +102,7 @@ class Found:
 
 def found_of(low: float, high: float, watched: Sequence[Watched], crossed: Sequence[float]) -> Found:
     """The events of those that have risen, 1 in *crossed*, or fallen, -1, in a window of time."""
-    which, rising = [], []
-    for one, sign in zip(watched, crossed, strict=True):
-        if sign:
-            which.append(one)
-            rising.append(sign > 0.0)
-    return Found(low, high, which, rising)
+    return Found(low, high, [*compress(watched, crossed)], [sign > 0.0 for sign in filter(None, crossed)])
 
 
 def is_compiled(owner: Any) -> bool:
@@ -114,6 +120,8 @@ def of_triggered(one: Triggered) -> Watched:
     value = one.get_value
     if witness is not None and type(one).get_value is When.get_value:
         value = witness.calc_value
-    settings = stage, info, _ = one.get_required_stage(), one.get_trigger_info(), witness
+    own = any(getattr(type(one), name) is not getattr(Triggered, name) for name in ("get_required_stage", "get_trigger_info"))
+    read = _ask if own else _read_plain if witness is None else _read
+    settings = stage, info, *_ = read(one)
     in_kernels = witness if is_compiled(one) else None
-    return Watched(one, 0, stage, value, rate, info, in_kernels, settings=settings, has_witness=witness is not None)
+    return Watched(one, 0, stage, value, rate, info, in_kernels, settings=settings, read=read)

@@ -94,6 +94,8 @@ class Watch:
         self._packed: tuple[list[int], list[float], list[float]] | None = None
         #: What the loop, or a search, is told of these: its numbers from SEARCHER on.
         self._told: npt.NDArray[np.int64]
+        #: The address of what searches steps in the loop, or 0.
+        self._searcher = 0
         #: What they were packed of, where they stay as they are as long as that does.
         self._made_of: tuple[Any, ...] | None = None
         #: The rows of what has been seen, one a witness; and of these the values and rates at both ends of the last step, and
@@ -119,6 +121,7 @@ class Watch:
             self._seen[:, :SHIFT] = np.nan
         else:
             self._pack(made_of)
+            self._choose_searcher()
             self._made_of = made_of
         #: Of witnesses with knots their lower bounds and the rates of these: at `time`, and at the end of the last step.
         self._bounds: Any = []
@@ -235,6 +238,7 @@ class Watch:
         """Pack anew what a checkpoint has kept."""
         kept = self._seen
         self._pack()
+        self._choose_searcher()
         self._seen[:] = kept
 
     # ------------------------------------------------------------------------------------------ looking
@@ -295,15 +299,16 @@ class Watch:
 
         `step_ended` or `leave_loop` has to follow.
         """
-        self._taken = self._integrator.get_num_steps_taken()
+        integrator = self._integrator
+        self._taken = integrator.counts.item(rk.STEPS)
         if self._packed is None:
             self._revive()
         self._in_loop = not one_by_one and self._is_packed
         if not self._in_loop:
             return -1
-        self._integrator.share_witnesses(self._integers, self._numbers)
+        integrator.share_witnesses(self._integers, self._numbers)
         self._tell(self._searcher)
-        self._integrator.control[rk.SOUGHT] = self.time
+        integrator.control[rk.SOUGHT] = self.time
         if not self.time < self._end:
             self._now[:] = self._low
         if self._has_knots:
@@ -311,14 +316,13 @@ class Watch:
                 self._now[k] = bound
         return len(self.watched)
 
-    @property
-    def _searcher(self) -> int:
-        """The address of what searches steps in the loop; 0 where Python has to look at witnesses, or there are none.
+    def _choose_searcher(self) -> None:
+        """Choose what searches steps in the loop: nothing where Python has to look at witnesses, or there are none.
 
         It is compiled for the first of them, though nothing may come of it: what searches makes a difference to last digits.
         """
         is_python = self._has_knots or not self._is_packed or not self.watched
-        return 0 if is_python else type(self._integrator).find.address()
+        self._searcher = 0 if is_python else type(self._integrator).find.address()
 
     @property
     def searches_in_loop(self) -> bool:
@@ -327,16 +331,19 @@ class Watch:
 
     def _tell(self, searcher: int, looker: int = 0) -> None:
         """Tell the loop what there is to search."""
-        self._told[:2] = searcher, looker
-        self._integrator.counts[rk.SEARCHER : rk.SEEN_AT + 1] = self._told
+        told = self._told
+        if told.item(0) != searcher or told.item(1) != looker:
+            told[:2] = searcher, looker
+        self._integrator.counts[rk.SEARCHER : rk.SEEN_AT + 1] = told
 
     def take_found(self) -> Found:
         """The loop has found events in the last step."""
+        integrator = self._integrator
         if not self._all_packed:
             raise_kept()
-        self._in_loop, self._end = False, self._integrator.control.item(rk.TIME)
-        self._integrator.counts[rk.WATCHES] = 0
-        self._integrator.arrive_at_event()
+        self._in_loop, self._end = False, integrator.control.item(rk.TIME)
+        integrator.counts[rk.WATCHES] = 0
+        integrator.arrive_at_event()
         return self._found()
 
     def _found(self) -> Found:

@@ -59,21 +59,24 @@ class MemoryRows:
 
     def append(self, block: Block) -> None:
         """Add the rows of *block*, which has the columns that the first one had."""
-        if not self._columns:
-            for name, array in block.items():
-                room = len(array) if name in TABLES else max(self._capacity, len(array))
-                self._columns[name] = np.empty((room, *array.shape[1:]))
+        columns, tables = self._columns, self._in_tables
+        before = after = self.used
         for name, array in block.items():
-            column, used = self._columns[name], self._in_tables.get(name, self.used)
+            is_table = name in tables
+            column, used = columns.get(name), tables[name] if is_table else before
             needed = used + len(array)
-            if needed > len(column):
+            if column is None:
+                column = columns[name] = np.empty((max(needed, 0 if is_table else self._capacity), *array.shape[1:]))
+            elif needed > len(column):
                 larger = np.empty((max(needed, 2 * len(column)), *column.shape[1:]))
                 larger[:used] = column[:used]
-                column = self._columns[name] = larger
+                column = columns[name] = larger
             column[used:needed] = array
-            if name in TABLES:
-                self._in_tables[name] = needed
-        self.used += len(next(array for name, array in block.items() if name not in TABLES))
+            if is_table:
+                tables[name] = needed
+            else:
+                after = needed
+        self.used = after  # last, as an interrupt may come before
 
     def describe(self, **more: Any) -> None:
         """The description of the rows beside them, which a file keeps."""

@@ -772,7 +772,7 @@ class TimeStepper(Sealed):
 
     def _go(self, wanted: float, stop: float) -> StepStatus | None:
         """Step until *wanted* is reached or passed, or an event is found before; a status if that is impossible."""
-        integrator, watch = self._integrator, self._watch
+        integrator, watch, rows = self._integrator, self._watch, self._rows
         control, counts = integrator.control, integrator.counts
         returns, advances = integrator.return_every_internal_step, self.system.has_time_advanced_events()
         one_by_one = returns or advances
@@ -782,29 +782,29 @@ class TimeStepper(Sealed):
         status = rk.REACHED
         try:
             while True:
-                reached, taken = integrator.get_advanced_time(), integrator.get_num_steps_taken()
-                pauses = self._rows.is_pause_due()
-                if watch is not None and self._found is None:
+                reached, taken, found = control.item(rk.TIME), counts.item(rk.STEPS), self._found
+                pauses = found is None and rows.is_pause_due()
+                if watch is not None and found is None:
                     stays = reached >= wanted or taken >= min(self._last_step, self._rest_at) or pauses
-                    if status == rk.SUSPECT or stays or one_by_one or self._rows.accounts or not watch.searches_in_loop:
-                        self._found = watch.search()
-                if self._rows.accounts:
-                    until = min(reached, wanted, np.inf if self._found is None else self._found.high)
-                    self._rows.account(until, until == reached)
-                if self._found is not None or reached >= wanted or self._step_due is not None:
-                    self._rows.report(integrator, wanted if self._found is None else min(wanted, self._found.high))
+                    if status == rk.SUSPECT or stays or one_by_one or rows.accounts or not watch.searches_in_loop:
+                        self._found = found = watch.search()
+                if rows.accounts:
+                    until = min(reached, wanted, np.inf if found is None else found.high)
+                    rows.account(until, until == reached)
+                if found is not None or reached >= wanted or self._step_due is not None:
+                    rows.report(integrator, wanted if found is None else min(wanted, found.high))
                     return None
                 if pauses:
                     self._arrive(max(self._now, reached))
                     integrator.get_state().mark_unchanged()
-                    self._rows.pause()
+                    rows.pause()
                 if taken >= self._last_step:
                     return self._limit_reached(wanted)
                 if taken >= self._rest_at and self._is_at_rest(reached):
                     return StepStatus.REACHED_STEP_LIMIT
                 left = min(self._last_step, self._rest_at) - taken
                 counts[rk.WATCHES] = watch.enter_loop(one_by_one) if watch is not None else -one_by_one
-                status = self._rows.step(integrator, left)
+                status = rows.step(integrator, left)
                 if status == rk.FOUND:
                     assert watch is not None
                     self._found = watch.take_found()

@@ -196,7 +196,7 @@ class State(OwnParameters):
                 self.tree,
                 self.record,
                 self.record.buffer.copy(),
-                {name: array.copy() for name, array in self.own_fields.items()},
+                {name: array.copy() for name, array in self.own_fields.items()} if self.own_fields else {},
             ),
             (dict(self.force_cache), resources),
             (self.stage_number, self.valid, self.use_euler_angles, self.pending_euler_angles),

@@ -206,7 +206,7 @@ class MultibodySystem(Differentiable):
                 state.check_owner(self, "calc_energy")
             out, kernel = np.empty((2, 1)), momentum.calc_energy
             (kernel.code or kernel.code_for(state.block, out))(state.block, out)
-            return float(out[0, 0] + out[1, 0])
+            return out.item(0) + out.item(1)
         return self.calc_kinetic_energy(state) + self.calc_potential_energy(state)
 
     def calc_power_dissipation(self, state: State) -> float:

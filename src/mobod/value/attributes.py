@@ -83,9 +83,12 @@ class Sealed(HidesInner):
     """
 
     __slots__ = ()
+    #: The names that have passed: an object gets most of its attributes once, and there are many in the start of a short run.
+    _passed: ClassVar[set[str]] = set()
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
+        cls._passed = set()
         if is_of_package(cls):
             _complete_docstring(cls)
         elif cls.__setattr__ is Sealed.__setattr__:
@@ -103,9 +106,11 @@ class Sealed(HidesInner):
             return new(cls) if new is object.__new__ else new(cls, *arguments, **keywords)
 
         def __setattr__(self, name, value):
-            if name[0] != "_" and name not in _declared(type(self)) and not hasattr(type(self), name):
-                if name not in _assigned(type(self)):
+            if name not in self._passed:
+                kind = type(self)
+                if name[0] != "_" and not (name in _declared(kind) or hasattr(kind, name) or name in _assigned(kind)):
                     _refuse_attribute(self, name)
+                kind._passed.add(name)
             _set(self, name, value)
 
 
