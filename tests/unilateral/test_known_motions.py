@@ -2,7 +2,20 @@
 
 import numpy as np
 import pytest
-from touching_models import G, ball_over_floor, cradle, empty, planar, point_on_slope, rod, run, solid, stack, stepped
+from touching_models import (
+    G,
+    ball_over_floor,
+    cradle,
+    empty,
+    planar,
+    point_on_slope,
+    pulled_blocks,
+    rod,
+    run,
+    solid,
+    stack,
+    stepped,
+)
 
 import mobod as mb
 
@@ -447,6 +460,77 @@ def test_what_redundant_forces_hold_sticks_until_none_within_the_cone_do():
     events = mb.simulate(system, state, 0.8, accuracy=1e-8).events
     (time,) = [one.time for one in events if one.kind == "slid"]
     assert 1.0 - 1e-4 < time * k * speed / (mu * G / s) < s / np.sqrt(s**2 - mu**2 * c**2) + 1e-4
+
+
+def due(speed):
+    """When a spring of `pulled_blocks` pulls by friction times weight."""
+    return 0.5 * G / 40.0 / speed
+
+
+def first_slips(motion):
+    """When corners of each cube begin to slide."""
+    found = {}
+    for one in motion.events:
+        if one.kind == "slid":
+            found.setdefault(one.name.split()[0], one.time)
+    return found
+
+
+@pytest.mark.parametrize("height", [-0.45, -0.3, 0.0, 0.2])
+@pytest.mark.parametrize("speed", [0.3, 0.8])
+def test_a_block_on_its_corners_slips_at_friction_times_weight_whatever_slides_elsewhere(height, speed):
+    """Other forces of its four corners would hold as much; where one slid none were asked for, and it stuck to twice that."""
+    system, state = pulled_blocks([(0, 0, 0.5), (0, 5, 0.5)], [1.0, speed], height=height)
+    slips = first_slips(mb.simulate(system, state, 0.5, accuracy=1e-6))
+    assert slips == pytest.approx({"cube0": due(1.0), "cube1": due(speed)}, rel=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "slides", "weights"), [((1.0, 0.0), "cube0", 2.0), ((0.0, 1.0), "cube1", 1.0), ((0.5, 1.0), "cube1", 1.0)]
+)
+def test_a_block_on_a_block_slips_where_the_first_is_beyond_friction(speeds, slides, weights):
+    """The lower one is pulled against friction of both weights, the upper one against that of its own."""
+    system, state = pulled_blocks([(0, 0, 0.5), (0, 0, 1.5)], speeds)
+    slips = first_slips(mb.simulate(system, state, 0.26, accuracy=1e-6))
+    assert slips == pytest.approx({slides: weights * due(1.0)}, rel=1e-4)
+
+
+def test_blocks_on_their_corners_slip_in_ensembles_as_alone():
+    system, state = pulled_blocks([(0, 0, 0.5), (0, 5, 0.5)], [1.0, 0.5], height=0.2)
+    ahead, found = [0.0, 0.02, 0.05], []
+    q = np.tile(state.q, (3, 1))
+    q[:, 7] = ahead
+    for order in ([0, 1, 2], [2, 0, 1]):
+        ensemble = mb.Ensemble(system, 3, state=state)
+        ensemble.q = q[order]
+        motions = ensemble.simulate(0.3, accuracy=1e-6)
+        assert not motions.failures
+        found.append([motions[order.index(i)] for i in range(3)])
+    for i, (one, other) in enumerate(zip(*found, strict=True)):
+        alone = state.copy()
+        alone.q = q[i]
+        motion = mb.simulate(system, alone, 0.3, accuracy=1e-6)
+        assert np.array_equal(one.q, other.q) and np.allclose(one.q[-1], motion.q[-1], rtol=0.0, atol=1e-6)
+        for run_of in (one, other, motion):
+            assert first_slips(run_of) == pytest.approx({"cube0": due(1.0) - ahead[i], "cube1": due(0.5)}, rel=1e-4)
+
+
+@pytest.mark.parametrize("cubes", [1, 2])
+def test_blocks_on_a_plane_that_tilts_slip_at_the_angle_of_friction(cubes):
+    system, matter = empty()
+    mu, rate = 0.5, 1e-2
+    plane = mb.mobilizer.Pin(matter.ground, solid(), X_PF=mb.Transform(mb.Rotation.about_axis(-np.pi / 2, (1, 0, 0))))
+    mb.motion.Steady(plane, rate)
+    for i in range(cubes):
+        cube = mb.mobilizer.Free(plane, solid(1.0, (1 / 6, 1 / 6, 1 / 6)), X_PF=mb.Transform((2.0 * i, -0.5, 1.0 * i)))
+        for x, z in ((0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)):
+            own = mu * (1.0 - 0.02 * i)
+            mb.contact.PointPlane(plane, (0, -1, 0), 0.0, cube, (x, 0.5, z), static_friction=own, name=f"cube{i} {x} {z}")
+    state = system.realize_topology()
+    plane.set_q(state, 0.1)
+    slips = first_slips(mb.simulate(system, state, 37.0, accuracy=1e-6))
+    for i in range(cubes):
+        assert np.tan(0.1 + rate * slips[f"cube{i}"]) == pytest.approx(mu * (1.0 - 0.02 * i), rel=1e-4)
 
 
 @pytest.mark.parametrize("seed", [2, 34, 38])

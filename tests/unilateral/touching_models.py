@@ -106,3 +106,25 @@ def run(system, state, time, integrator=None, accuracy=1e-8):
 def stepped(system, state, time, h=1e-3):
     """The same by `TimeStepping`."""
     return run(system, state, time, mb.integrator.TimeStepping(system, fixed_step_size=h))
+
+
+def pulled_blocks(places, speeds, mu=0.5, k=40.0, height=0.0, angle=0.0):
+    """Cubes of side 1 on four corners each, at *places* on the floor, where it is level at *angle* 0; springs pull along x.
+
+    Their ends move at *speeds*, so that their forces are k times speed times time, at a *height* above the cubes' middle.
+    """
+    system, matter = empty((G * np.sin(angle), 0.0, -G * np.cos(angle)))
+    cubes = []
+    for i, (place, speed) in enumerate(zip(places, speeds, strict=True)):
+        cube = mb.mobilizer.Free(matter.ground, solid(1.0, (1 / 6, 1 / 6, 1 / 6)), name=f"cube{i}")
+        below, z = (cubes[i - 1], 0.5) if place[2] > 0.5 else (matter.ground, 0.0)
+        for x, y in ((0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)):
+            mb.contact.PointPlane(below, (0, 0, 1), z, cube, (x, y, -0.5), static_friction=mu, name=f"cube{i} {x} {y}")
+        hand = mb.mobilizer.Slider(matter.ground, solid(), X_PF=mb.Transform(np.add(place, (2.0, 0.0, height))))
+        mb.motion.Steady(hand, speed)
+        mb.force.TwoPointLinearSpring(system.forces, cube, (0, 0, height), hand, (0, 0, 0), k, 2.0)
+        cubes.append(cube)
+    state = system.realize_topology()
+    for cube, place in zip(cubes, places, strict=True):
+        cube.set_q_to_fit_translation(state, place)
+    return system, state

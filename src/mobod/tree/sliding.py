@@ -28,6 +28,7 @@ from ..compiling import compiled, generic, routine
 from ..constraint.protocol import SOLVE_ROWS
 from ..state.fields import Record
 from . import constraint_paths, constraints, gram_solve
+from .constraint_operators import put_rows
 from .project import any_positive
 
 #: The smallest part of the normal force without friction that it may be multiplied by, in 1 - K mu.
@@ -244,6 +245,25 @@ def add_friction_by_multiplier(block: Any, c: int, F: Any) -> None:
 def leave_out_friction(block: Any, F: Any) -> None:
     """Take friction out of forces F on bodies that are a copy of the applied ones."""
     add_friction(attach(block), F, -1.0)
+
+
+@compiled
+def add_friction_to_rows(block: Any, G: Any) -> None:
+    """G, made row by row, becomes the rows along which multipliers act, as friction of what slides goes with its normal's.
+
+    Rows of the constraints that say its directions are written, too, if these are disabled. Needs velocities.
+    """
+    model = attach(block)
+    for c in range(model.nc):
+        r = model.friction_rows[c]
+        if r >= 0:
+            own, first = model.first_row[c], model.first_row[r]
+            put_rows(model, r, G, first)
+            _find_direction(model, c, 0)
+            drag = load(model.slip_work, 2, 0) * load(model.slip_memory, c, SIGN)
+            x, y = drag * load(model.slip_work, 0, 0), drag * load(model.slip_work, 1, 0)
+            for i in range(model.nu):
+                store(G, own, i, load(G, own, i) - (x * load(G, first + 1, i) + y * load(G, first + 2, i)))
 
 
 @generic

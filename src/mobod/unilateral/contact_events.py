@@ -5,6 +5,10 @@ Each contact has one witness, according to what it does:
     open     its gap                               sticks   mu_s N - |f|, at zero of which it slips
     closed   N, at zero of which it lets go        slips    N, and the slip along the direction in which it began
 
+Of redundant rows multipliers are the least, which may pull, or be out of a cone, where others are not. From there on one
+witness is watched in place of N and mu_s N - |f|: by how much the best of all forces that do the same are within the law, see
+`indeterminate`.
+
 Slip that comes to zero turns, the faster the less it is, and errors of steps, which its direction follows, leave it some: its
 event is where it falls to some times what the accuracy allows for such errors, and then it sticks unless friction cannot hold
 it. What never was more ends at zero.
@@ -15,15 +19,12 @@ time later, of which the impulses are found at once: v + dt a + W gamma, Coulomb
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..algebra.arrays import Array
-from ..algebra.record import LANES
 from ..errors import ConvergenceError, ModelError
 from ..event import EventHandler
 from ..event.watched import CLOSED, GAP, SLIPS, Found, Watched
@@ -34,6 +35,7 @@ from ..value.stage import Stage
 from . import _rows
 from .base import UnilateralContact
 from .closed_contact import FrictionLeft, NormalForce, SlipLeft
+from .indeterminate import REDUNDANT, find_islands, find_margin
 from .open_gap import OpenGapOfTable, open_gap
 from .problem import (
     ContactRows,
@@ -64,11 +66,8 @@ _LEAST_SLIP = 4.0
 #: What begins to slip by no more than so many residuals, or that part of the largest acceleration, sticks: its friction may be
 #: at the limit all the same, and the direction of so little slip is rounding.
 _UNSURE, _NO_SLIP = 1000.0, 1e-9
-#: Accelerations are kept where what is left of them is no more than that part of those without contact.
-_HELD = 1e-7
-#: How far ahead, in parts of coordinates' weights, it is seen whether what is redundant stays so; and the least part of the
-#: largest eigenvalue by which it is not.
-_AHEAD, _REDUNDANT = 1e-4, 1e-10
+#: How far ahead, in parts of coordinates' weights, it is seen whether what is redundant stays so.
+_AHEAD = 1e-4
 #: So many times it is found out what contacts do next where little speeds are taken away after that.
 _MOST_ASKED = 5
 #: So many events for each contact, and two more, within that part of the time scale have no end.
@@ -101,18 +100,18 @@ class ContactEvents(EventHandler):
         self._system, self._accuracy = system, accuracy
         #: Arrays of problems, for one thread each: not part of what is pickled, as they have addresses.
         self._spaces: list[Space] = []
-        #: The last answers of `_holds`: all witnesses of a state ask the same, and it takes a millisecond.
-        self._known: dict[tuple[Any, ...], bool] = {}
-        #: The witnesses of contacts by what each does.
+        #: The witnesses of contacts by what each does, and that of all that are closed.
         self._witnesses: dict[tuple[int, int, bool], list[Watched]] = {}
         self._watched: dict[tuple[bytes, bool], list[Watched]] = {}
+        stage, seen = Stage.ACCELERATION, (None, self.info, None)
+        self._of_all = Watched(self, 0, stage, find_margin, *seen, label="forces of redundant rows", near=CLOSED)
         scale = system.get_default_time_scale()
         #: What it was made by.
         self.settings = accuracy, scale
         self._short, self._window = _SHORT * scale, self.info.calc_window(accuracy, scale)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_spaces": [], "_known": {}, "_witnesses": {}, "_watched": {}}
+        return {**self.__dict__, "_spaces": [], "_witnesses": {}, "_watched": {}}
 
     # ------------------------------------------------------------------------------------------ witnesses
 
@@ -133,7 +132,7 @@ class ContactEvents(EventHandler):
         if found is None:
             if len(self._watched) == _MOST_SETS:
                 self._watched.clear()
-            found = []
+            found = [self._of_all] if asks else []
             for k, mode in enumerate(modes.tolist()):
                 own = k, mode, asks and mode > 0
                 if own not in self._witnesses:
@@ -142,21 +141,19 @@ class ContactEvents(EventHandler):
             self._watched[key] = found
         return found
 
-    def _make_witnesses(self, one: UnilateralContact, mode: int, asks: bool) -> list[Watched]:
-        """The witnesses of a contact that is open (0), closed (1) or slides (2); where Python *asks* whether it is held."""
+    def _make_witnesses(self, one: UnilateralContact, mode: int, for_all: bool) -> list[Watched]:
+        """The witnesses of a contact that is open (0), closed (1) or slides (2); where one is *for all* its slip alone."""
         if mode == 0:
             return [self.watch_gap(one)]
-        left: list[Any] = [(NormalForce(one), "normal force", _normal_force, CLOSED)]
+        left: list[Any] = [] if for_all else [(NormalForce(one), "normal force", CLOSED)]
         if mode == 2:
-            left += (SlipLeft(one, False), "slip", None, SLIPS), (SlipLeft(one, True), "slip", None, 0)
-        elif one.has_friction():
-            left.append((FrictionLeft(one), "friction left", _friction_left, CLOSED))
+            left += (SlipLeft(one, False), "slip", SLIPS), (SlipLeft(one, True), "slip", 0)
+        elif one.has_friction() and not for_all:
+            left.append((FrictionLeft(one), "friction left", CLOSED))
         found = []
-        for witness, what, value, near in left:
-            by_python = asks and value is not None
-            own = partial(self._left_of, value, one) if by_python else witness.calc_value
-            stage, in_kernels = witness.required_stage, None if by_python else witness
-            found.append(Watched(self, 0, stage, own, None, self.info, in_kernels, one.name, what, near=near))
+        for witness, what, near in left:
+            own = witness.required_stage, witness.calc_value, None, self.info, witness
+            found.append(Watched(self, 0, *own, one.name, what, near=near))
         return found
 
     def can_be_in_lanes(self, state: State) -> bool:
@@ -167,7 +164,7 @@ class ContactEvents(EventHandler):
         closed = [one for one in self._system.get_matter_subsystem().unilateral_contacts if one.is_enabled(state)]
         stick = (one for one in closed if one.has_friction() and not one.is_sliding(state))
         return all(one.calc_normal_force(state) >= 0.0 for one in closed) and all(
-            _friction_left(one, state) > 0.0 for one in stick
+            FrictionLeft(one).calc_value(state) > 0.0 for one in stick
         )
 
     def keep_least_slips(self, state: State) -> None:
@@ -187,59 +184,14 @@ class ContactEvents(EventHandler):
     def still_hold(self, state: State, found: Found) -> bool:
         """True if all that was *found* is multipliers that have left the law where forces within it would hold the same."""
         for one in found.which:
-            if one.owner is not self or not isinstance(one.witness, NormalForce):
+            if one.owner is not self or not isinstance(one.witness, NormalForce) or isinstance(one.witness, SlipLeft):
                 return False
-        return self._holds(state)
+        return _is_redundant(state) and find_margin(state) > 0.0
 
     def _unknown_slips(self, state: State, J: Array) -> list[float]:
         """The velocities that errors of speeds, which the accuracy allows, leave unknown, of each row."""
         found: list[float] = (self._accuracy * (np.abs(J) / state.u_weights[: state.tree.nu]).max(axis=1, initial=0.0)).tolist()
         return found
-
-    def _left_of(self, value: Callable[[UnilateralContact, State], float], one: UnilateralContact, state: State) -> float:
-        """A *value* of forces of constraints, above zero as long as other forces would hold the same.
-
-        Of redundant rows multipliers are the least, which may pull, or be out of a cone, where others are not.
-        """
-        left = value(one, state)
-        return -left if left < 0.0 and self._holds(state) else left
-
-    def _holds(self, state: State) -> bool:
-        """True if rows of contacts are redundant, none slides, and forces within the law keep what they keep."""
-        matter = self._system.get_matter_subsystem()
-        closed = [one for one in matter.unilateral_contacts if one.is_enabled(state)]
-        if any(one.is_sliding(state) for one in closed):
-            return False
-        forces = matter.get_constraint_multipliers(state).tobytes()
-        instance, frictions = state.instance_token, [(one.name, one.get_static_friction()) for one in closed]
-        asked = instance, state.time, state.y_values.tobytes(), forces, *frictions
-        known = self._known.get(asked)
-        if known is None:
-            for oldest in list(self._known)[: 1 - LANES]:
-                self._known.pop(oldest, None)
-            known = self._known[asked] = self._find_whether_held(state, closed)
-        return known
-
-    def _find_whether_held(self, state: State, closed: list[UnilateralContact]) -> bool:
-        """The answer of `_holds`, of contacts that are *closed* and do not slide."""
-        bare = state.copy()
-        enabled, along = state.field("constraint_enabled").copy(), state.field("friction_rows").copy()
-        enabled[[one.rows_of().index for one in closed]] = 0
-        bare.system.get_matter_subsystem().switch_contacts(bare, enabled, along)
-        self._system.realize(bare)
-        rows = constraints_of(bare, closed)
-        rows = rows._replace(friction=np.array([one.get_static_friction() for one in closed]))
-        problem = Problem(bare, rows, space=self._take_space(bare))
-        try:
-            if _rank(problem.W) == len(problem.W):
-                return False
-            a = self._second_rates(bare, closed, problem)
-            after = problem.solve(a, np.zeros(len(a)))
-        except ConvergenceError:
-            return False
-        finally:
-            self._spaces.append(problem.space)
-        return float(np.abs(after).max()) <= _HELD * float(np.abs(a).max())
 
     def _take_space(self, state: State) -> Space:
         """Arrays of a problem, which who takes them puts back."""
@@ -350,13 +302,20 @@ class ContactEvents(EventHandler):
             u += problem.MinvJT @ total
             state.invalidate_u()
             self._system.realize(state, Stage.VELOCITY)
-        if not np.count_nonzero(resting):
+        if not (count := np.count_nonzero(resting)):
             self._spaces.append(problem.space)
             return bare, False
-        kept = [one for one, rests in zip(contacts, resting, strict=True) if rests]
-        known = problem.no_rate, overrun[resting]
-        switched, crept = self._find_modes(state, kept, select(rows, resting), problem, known, bare)
-        return switched, crept or bool((v[problem.normals][resting] > problem.no_rate).any())
+        switched, crept = bare, bool((v[problem.normals][resting] > problem.no_rate).any())
+        islands = np.zeros(len(contacts), np.int64)
+        if count > 1:  # what is known of one does not depend on how fast others slide
+            islands = find_islands(problem.W, problem.starts)[: len(contacts)]
+        for island in np.unique(islands[resting]):
+            which = resting & (islands == island)
+            kept, known = [contacts[k] for k in np.flatnonzero(which)], (problem.no_rate, overrun[which])
+            switched, more = self._find_modes(state, kept, select(rows, which), problem, known, switched)
+            crept |= more
+        self._spaces.append(problem.space)
+        return switched, crept
 
     def _tell_impulses(self, state: State, contacts: list[UnilateralContact], starts: Any, total: Array, both: Array) -> None:
         """Tell the run's events who was struck; *both* is the sum of the velocities before and after."""
@@ -415,6 +374,7 @@ class ContactEvents(EventHandler):
         """Close what presses, and let it stick or slip; whether any that sticks had a little slip left.
 
         *problem* is of these and others, where the state is; *known*: a rate that is none, by how much slip may have overrun.
+        The other contacts have no part in it.
         """
         self._system.realize(state)
         (no_rate, overrun), nu = known, state.tree.nu
@@ -446,7 +406,6 @@ class ContactEvents(EventHandler):
             problem, coefficients, gamma, after, unsure = self._solve(ahead, contacts, there, moving, no_rate, problem)
             pressed = gamma[problem.normals]
             least = 1e-9 * max(float(pressed.max()), 1e-300)
-        self._spaces.append(problem.space)
         enabled, along = bare[0].copy(), bare[1].copy()
         for k, (one, (first, end)) in enumerate(zip(contacts, pairwise(starts), strict=True)):
             if not pressed[k] > least:
@@ -574,7 +533,7 @@ def contact_events(state: State, accuracy: float) -> ContactEvents | None:
 
 
 def _rank(W: Array) -> int:
-    least = _REDUNDANT * float(W.diagonal().max(initial=0.0))
+    least = REDUNDANT * float(W.diagonal().max(initial=0.0))
     return int(np.count_nonzero(np.abs(np.linalg.eigvalsh(W)) > least))
 
 
@@ -593,18 +552,6 @@ def _modes(table: ContactTable, enabled: Any, along: Any) -> list[str]:
             mode = "closed" if normal == other else "slid" if along[normal] >= 0 else "stuck"
         found.append(mode)
     return found
-
-
-# witnesses go into checkpoints: functions of a module can be pickled
-
-
-def _normal_force(contact: UnilateralContact, state: State) -> float:
-    return contact.calc_normal_force(state)
-
-
-def _friction_left(contact: UnilateralContact, state: State) -> float:
-    friction = float(np.hypot(*contact.calc_friction_force(state)))
-    return contact.get_static_friction() * contact.calc_normal_force(state) - friction
 
 
 __all__ = ["ContactEvents", "contact_events", "sliding_contacts"]
