@@ -83,12 +83,9 @@ class Sealed(HidesInner):
     """
 
     __slots__ = ()
-    #: The names that have passed: an object gets most of its attributes once, and there are many in the start of a short run.
-    _passed: ClassVar[set[str]] = set()
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
-        cls._passed = set()
         if is_of_package(cls):
             _complete_docstring(cls)
         elif cls.__setattr__ is Sealed.__setattr__:
@@ -106,11 +103,11 @@ class Sealed(HidesInner):
             return new(cls) if new is object.__new__ else new(cls, *arguments, **keywords)
 
         def __setattr__(self, name, value):
-            if name not in self._passed:
-                kind = type(self)
+            kind = type(self)
+            if name not in _passed(kind):
                 if name[0] != "_" and not (name in _declared(kind) or hasattr(kind, name) or name in _assigned(kind)):
                     _refuse_attribute(self, name)
-                kind._passed.add(name)
+                _passed(kind).add(name)
             _set(self, name, value)
 
 
@@ -146,6 +143,12 @@ def is_of_package(kind: type) -> bool:
     """True if it is a class of the package, and no user's: the examples are written as a user would."""
     names = kind.__module__.split(".")
     return names[0] == _PACKAGE and names[1:2] != ["examples"]
+
+
+@functools.lru_cache(maxsize=512)
+def _passed(kind: Any) -> set[str]:
+    """The names of attributes that have been let through, to be filled: the start of a short run assigns eighty."""
+    return set()
 
 
 @functools.lru_cache(maxsize=512)
