@@ -189,3 +189,21 @@ def test_a_derived_class_is_not_taken_for_its_base(rng):
 
     assert routines.is_compiled(Square()) and not routines.is_compiled(Doubled([1, 2]))
     assert all(map(routines.is_compiled, samples(rng))) and not routines.is_compiled(mb.function.Custom(abs))
+
+
+@pytest.mark.parametrize("base", [mb.function.Polynomial, mb.function.Custom])
+def test_a_derived_class_constrains_by_what_it_computes(base):
+    class Doubled(base):
+        def calc_value(self, x):
+            return 2.0 * super().calc_value(x)
+
+        def calc_derivative(self, deriv_components, x):
+            return 2.0 * super().calc_derivative(deriv_components, x)
+
+    f = Doubled([1.0, 0.5, 0.25]) if base is mb.function.Polynomial else Doubled(lambda t: t * t + 0.5 * t + 0.25)
+    system, _ = mb.examples.double_pendulum.build()
+    mb.constraint.PrescribedMotion(system.matter, f, system.matter.bodies["lower"], 0)
+    state = system.realize_topology()
+    state.time, state.q, state.u = 0.5, (0.3, 2.0 * 0.75), (0.2, 2.0 * 1.5)
+    system.realize(state)
+    assert_allclose([*state.q_err, *state.u_err, state.u_dot[1] - 4.0], 0.0, rtol=0, atol=1e-12)

@@ -122,6 +122,25 @@ def test_statistics_of_runs_have_a_line():
     assert motions[0].statistics["interpreted"] == [line]
 
 
+@pytest.mark.parametrize("given", [0, 1])
+def test_what_is_left_to_python_is_called_once_for_value_gradient_and_rate(given):
+    calls = []
+
+    def cam(x):
+        calls.append(x)
+        return x[1] - 0.3 * math.sin(x[0]) * x[1] ** 2
+
+    derivatives = [lambda x: -0.3 * math.cos(x[0]) * x[1] ** 2, lambda x: 1.0 - 0.6 * math.sin(x[0]) * x[1]]
+    expected, state = coupled(function.Expression("y - 0.3 * sin(x) * y * y", ["x", "y"]))
+    expected.realize(state)
+    system, found = coupled(function.Custom(cam, 2, derivatives if given else None))
+    calls.clear()
+    system.realize(found)
+    assert len(calls) == 2  # for positions, and for accelerations
+    for name in ("q_err", "u_err", "u_dot", "multipliers"):
+        assert_allclose(getattr(found, name), getattr(state, name), rtol=0, atol=1e-12)
+
+
 def test_other_compiled_functions_may_call_them():
     f = function.Custom(lambda x: 2.0 * math.sin(x))
 

@@ -7,6 +7,7 @@ others go on. Records with tangents have no such functions: what needs these tak
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 from ..algebra.record import LANES, values_at
@@ -15,13 +16,18 @@ from ..errors import ModelError
 from .base import Function, FunctionKind
 
 _WITH_RATES = 1
+Jet = tuple[float, Sequence[float], Sequence[float]]
 _IN_LANES = ("lanes", "varied")
+#: What a user's class derived from a kind may compute otherwise.
+_CALLS = "calc_value", "calc_derivative"
 
 
 def callback_of(function: Function) -> Callback:
     """The callback for kernels in place of the routine of a kind."""
     n, order = function.get_argument_size(), min(2, function.get_max_derivative_order())
-    call = function._derivative if isinstance(function, FunctionKind) else None  # noqa: SLF001
+    kind, call, at_once = type(function), None, None
+    if isinstance(function, FunctionKind) and all(getattr(kind, name) is getattr(FunctionKind, name) for name in _CALLS):
+        call, at_once = function._derivative, function._jet()  # noqa: SLF001
 
     def number(components: tuple[int, ...], x: tuple[float, ...]) -> float:
         if len(components) > order:  # which nobody reads
@@ -32,12 +38,22 @@ def callback_of(function: Function) -> Callback:
             y = function.calc_derivative(components, x) if components else function.calc_value(x)
         return y if type(y) is float and math.isfinite(y) else _checked(function, components, x, y)
 
+    def jet(x: tuple[float, ...], v: tuple[float, ...] | None) -> Jet:
+        if at_once is not None:
+            try:
+                value, slopes, bends = at_once(x, v)
+                if math.isfinite(value + sum(slopes) + sum(bends)):
+                    return value, slopes, bends
+            except Exception:  # if the error is the function's own, a call with numbers raises it again
+                pass
+        return _jet(number, x, v)
+
     def compute(scalar: str, pointer: int, f: int, what: int) -> None:
         fields = _Fields(pointer, n)
         if scalar in _IN_LANES:
-            fields.compute_lanes(number, what == _WITH_RATES)
+            fields.compute_lanes(jet, what == _WITH_RATES)
         elif scalar == "state":
-            fields.compute(number, what == _WITH_RATES)
+            fields.compute(jet, what == _WITH_RATES)
         else:
             raise ModelError(f"{function!r} is computed by Python, which knows no derivatives of it along directions")
 
@@ -59,8 +75,8 @@ def _checked(function: Function, components: tuple[int, ...], x: tuple[float, ..
     return number
 
 
-def _jet(number: Any, x: tuple[float, ...], v: tuple[float, ...] | None) -> tuple[float, list[float], list[float]]:
-    """The value, the gradient, and where there are rates of the arguments its rate."""
+def _jet(number: Any, x: tuple[float, ...], v: tuple[float, ...] | None) -> Jet:
+    """The value, the gradient, and where there are rates of the arguments its rate: number by number."""
     if len(x) == 1:
         return number((), x), [number((0,), x)], [number((0, 0), x) * v[0]] if v is not None else []
     places = range(len(x))
@@ -82,16 +98,16 @@ class _Fields:
     def _at(self, name: str, size: int) -> Any:
         return values_at(self._pointer, name, size)
 
-    def compute(self, number: Any, with_rates: bool) -> None:
+    def compute(self, jet: Any, with_rates: bool) -> None:
         """Of a record of one state."""
         n = self._n
-        value, slopes, bends = _jet(number, tuple(self._at("arguments", n)), self._rates(with_rates, n))
+        value, slopes, bends = jet(tuple(self._at("arguments", n)), self._rates(with_rates, n))
         self._at("function_value", 1)[0] = value
         self._at("function_gradient", n)[:] = slopes
         if with_rates:
             self._at("function_gradient_rate", n)[:] = bends
 
-    def compute_lanes(self, number: Any, with_rates: bool) -> None:
+    def compute_lanes(self, jet: Any, with_rates: bool) -> None:
         """Of a record of lanes."""
         n = self._n
         x, v = tuple(self._at("arguments", LANES * n)), self._rates(with_rates, LANES * n)
@@ -99,7 +115,7 @@ class _Fields:
         for lane in range(LANES):
             part = slice(lane, None, LANES)
             try:
-                value, slope, bend = _jet(number, x[part], v[part] if v is not None else None)
+                value, slope, bend = jet(x[part], v[part] if v is not None else None)
             except Exception as error:  # of one state, which ends alone
                 lender = lender_at(self._pointer)
                 if lender is None:

@@ -16,7 +16,7 @@ A kind of several arguments is derived from `FunctionKind`, with a routine by `o
 from __future__ import annotations
 
 import abc
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Never, Self
 
 import numpy as np
@@ -117,6 +117,10 @@ class FunctionKind(Function):
     @abc.abstractmethod
     def _derivative(self, components: tuple[int, ...], x: tuple[Any, ...]) -> Any:
         """The derivative at x, a tuple of floats or of arrays (n,); no components, the value."""
+
+    def _jet(self) -> Callable[..., Any] | None:
+        """``jet(x, v)``: the value, the gradient, and unless v is None its rate, at once; None where that is not known."""
+        return None
 
     def pack(self) -> tuple[Sequence[int], Sequence[float]]:
         """The integers and the numbers that the kind's routine reads."""

@@ -272,6 +272,26 @@ class Custom(FunctionKind):
         known, rest = self._known(components)
         return _number(_differentiated(known, self._lifted(known), rest, x), known) if rest else _number(known(x), known)
 
+    def _jet(self) -> Callable[..., Any] | None:
+        given = self._derivatives
+        if callable(given):
+            return None
+        n, function, first = self._argument_size, lifted(self._function), [lifted(one) for one in given or ()]
+        moving = jet_of_callables(n, function, first[:n], first[1] if n == 1 and len(first) > 1 else None)
+        units = [tuple(row) for row in np.eye(n).tolist()]
+
+        def jet(x: tuple[float, ...], v: tuple[float, ...] | None) -> Any:
+            if v is not None:
+                return moving(None, 0, None, n, x, v)
+            at = x[0] if n == 1 else x
+            if first:
+                return function(at), [one(at) for one in first[:n]], ()
+            m = tuple(map(Dual, x, units))
+            y = function(m[0] if n == 1 else m) + zero(m[0])  # a constant is a Dual then
+            return y.value, y.tangents, ()
+
+        return jet
+
     def _lifted(self, known: _Called) -> _Called:
         """A callable for dual numbers, made once."""
         made = self.__dict__.get("_of_duals")
