@@ -150,6 +150,37 @@ def test_what_a_force_in_python_raises_ends_one_state_and_the_others_go_on(close
     close(ensemble.q[0], motions.q[0, -1], 1e-5)
 
 
+def test_what_a_force_raises_where_a_state_stands_for_the_sake_of_others_does_not_count():
+    """All lanes are evaluated at ends of steps that one of them has taken, also those whose attempts were in vain."""
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    seen, refused = set(), set()
+
+    class Refuses(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            seen.add((state.time, *state.q, *state.u))
+            if (state.time, *state.q, *state.u) in refused:
+                raise ValueError("not there")
+
+    mb.force.Custom(system.forces, Refuses())
+    mb.force.MobilityLinearStop(system.forces, lower, 0, 5e3, 0.1, -0.5, 0.5)
+    state = system.realize_topology()
+
+    def run(n):
+        seen.clear()
+        ensemble = mb.Ensemble(system, n, state=state)
+        ensemble.time = 10.0 * np.arange(n)
+        ensemble.q, ensemble.u = 0.3 - 0.02 * np.arange(2 * n).reshape(n, 2), np.array([[0.5, 2.0]] * n)
+        motions = ensemble.simulate(0.5, integrator="RungeKutta3", report_interval=0.1, accuracy=1e-3)
+        return motions.q[0], motions.statistics["in_lanes"][0], {place for place in seen if place[0] < 5.0}
+
+    alone, _, own = run(1)
+    refused.update(run(4)[2] - own)
+    assert refused
+    beside, in_lanes, _ = run(4)
+    assert in_lanes and np.array_equal(beside, alone)
+
+
 def test_a_plane_that_is_passed_in_the_one_step_of_a_call_is_noticed():
     system, _ = mb.examples.double_pendulum.build()
     passed = []

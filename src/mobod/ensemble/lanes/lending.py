@@ -151,9 +151,12 @@ class Lender:
         self._add(self._block, self.address, lane)
 
     def raised(self, lane: int, error: Exception) -> None:
-        """A part in Python has raised an error: where that does not say that there is no result here, the run goes on alone."""
+        """A part in Python has raised an error: where that does not say that there is no result here, the run goes on alone.
+
+        But not where it is another lane for which all are evaluated: at the end of a step that this one has not taken.
+        """
         keep_refusal(error)
-        if not isinstance(error, ModelError):
+        if not isinstance(error, ModelError) and self._control[rk.TAKEN, 0, lane] > 0.0:
             self._marks[layout.RAISED, 0, lane] = 1.0
 
     def fail(self) -> None:

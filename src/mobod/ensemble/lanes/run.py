@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.record import attach
-from ...algebra.scalar import load, store, zero
+from ...algebra.scalar import load, one, store, zero
 from ...compiling import apart, compiled, generic
 from ...stepping import record as rk
 from ...stepping.attempts import attempts_of
@@ -94,7 +94,7 @@ def fill(model: Any, crew: Any, data: Any, chunks: Any, worker: int) -> Any:
             if fresh == BEGINS and known > 0.0:
                 fresh = ACTED if known == at.JUST else GOES_ON
             marks[FRESH, 0, lane] = fresh
-            marks[RAISED, 0, lane], crew.run.control[TAKEN, 0, lane] = 0.0, 1.0
+            crew.run.control[TAKEN, 0, lane] = 1.0
             any_fresh = True
         any_busy = any_busy or lanes[STATE, lane] >= 0
     return any_fresh, any_busy
@@ -364,6 +364,8 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
             continue
         plan_steps(model, crew, data)
         begin_steps(model, control, TAKEN, crew.kept)
+        store(crew.marks, RAISED, 0, zero(load(control, TAKEN, 0)))
+        store(control, TAKEN, 0, one(load(control, TAKEN, 0)))
         any_taken, realized = judge(model, crew.run, attempt(model, single, crew), controlled)
         if any_taken:
             finish(model, crew, realized)
