@@ -1158,6 +1158,11 @@ def test_derivatives_of_an_ensemble_are_those_of_its_states(make, close, kinds):
     ensemble.realize()
     for calculate, given in ((ensemble.calc_forward_dynamics_derivatives, ()), inverse):
         assert_writes_out(calculate, given)
+    eight, seven = (mb.Ensemble(system, k, state=model.state) for k in (8, 7))
+    out = eight.calc_forward_dynamics_derivatives(u=u[:8])
+    last = [np.array(part[7]) for part in out]
+    seven.calc_forward_dynamics_derivatives(u=2.0 * u[:7], out=[part[:7] for part in out])
+    assert all(np.array_equal(part[7], one) for part, one in zip(out, last, strict=True)), "that is no result of seven"
     expected_of_u_dot = ensemble.calc_inverse_dynamics_derivatives(u_dot)
     out = ensemble.calc_inverse_dynamics_derivatives(u_dot)
     out.q[:, 0] = u_dot

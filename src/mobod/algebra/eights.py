@@ -14,6 +14,12 @@ from ..compiling import generic
 from .scalar import load, scatter
 
 
+@generic
+def whole_lines(count: int) -> int:
+    """So many numbers, or up to the next multiple of eight: what begins behind that many begins at a cache line."""
+    return (count + 7) & -8
+
+
 def put_eight(source: Any, place: int, out: Any, first: int, column: int) -> None:
     """Eight numbers of a field of lanes, from number *place* on, to rows *first* to *first* + 7 of *out*, from *column* on."""
     out[first : first + 8, column : column + 8] = source.reshape(-1, 8)[place : place + 8].T

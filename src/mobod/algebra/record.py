@@ -235,10 +235,13 @@ def integers_at(address: int, n: int) -> npt.NDArray[np.int64]:
 
 def aligned_zeros(*shape: int) -> npt.NDArray[np.float64]:
     """Zeros that begin at a cache line, as vectors of lanes have to."""
-    size = math.prod(shape)
-    raw = np.zeros(size + _ALIGNMENT // 8)
-    skip = (-address_of(raw) % _ALIGNMENT) // 8
-    return raw[skip : skip + size].reshape(shape)
+    return in_lines(np.zeros(math.prod(shape) + LANES), *shape)
+
+
+def in_lines(memory: npt.NDArray[np.float64], *shape: int) -> npt.NDArray[np.float64]:
+    """The array of that shape in *memory*, of eight numbers more, that begins at a cache line."""
+    skip = (-address_of(memory) % _ALIGNMENT) // 8
+    return memory[skip : skip + math.prod(shape)].reshape(shape)
 
 
 def in_each_lane(array: npt.NDArray[Any], *groups: int) -> npt.NDArray[np.float64]:

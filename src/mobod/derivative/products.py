@@ -7,7 +7,7 @@ way from Ground to k, and Y_j . z_k for those outboard, with Y_j = (M S_j; B^T S
                                              W_k = sum over j outboard of M^-1 e_j Y_j^T          9, as B^T S needs a_w alone
 
 and U and W follow from the parent's and from the children's by one product more: some 47 multiplications for each number of the
-results, where a product with the whole matrix takes 2 n, and the matrix itself 30. Rows of M^-1 are swept by themselves, three
+results, where a product with the whole matrix takes 2 n, and the matrix itself 30. Rows of M^-1 are swept by themselves, four
 at a time, which share what they load: outward for U, inward for the six columns of W that c needs, and again for the other
 three.
 
@@ -27,7 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra import vec3
-from ..algebra.eights import put_rows
+from ..algebra.eights import put_rows, whole_lines
 from ..algebra.memory import load3, load_spatial, store3, store_spatial
 from ..algebra.scalar import load, store, zero
 from ..compiling import generic
@@ -49,8 +49,9 @@ from .sweep import (
 
 #: Numbers of a mobility in each table, by place: S and X by q and u; c by q and u and M S; a by q and u and B^T S.
 NUMBERS_ON_THE_WAY, NUMBERS_OUTBOARD, NUMBERS_OF_TURNS = 18, 18, 9
-#: Rows of M^-1 in a sweep, and in a block of results, which holds as many by q and by u; the most places of a run.
-ROWS, BLOCK, LONGEST = 3, 12, 18
+#: Rows of M^-1 in a sweep, and in a block of results, which holds as many by q and by u and fills whole cache lines of each
+#: state; the most places of a run.
+ROWS, BLOCK, LONGEST = 4, 8, 18
 #: Of a run of places: its first, its end, the numbers of the joints where it begins and ends, -1 for none; 1 if it is taken as
 #: one.
 _FIRST, _END, _INBOARD, _OUTBOARD, _AS_ONE = range(5)
@@ -198,20 +199,19 @@ def find_parts(model: Record, slopes: Any, bodies: Any, way: Any, outboard: Any,
 
 @generic
 def _times(U: Any, X: Any) -> Any:
-    return vec3.dot(U[0], X[0]) + vec3.dot(U[1], X[1])
+    return vec3.add_dot(vec3.dot(U[0], X[0]), U[1], X[1])
 
 
 @generic
-def _three(rows: Any, at: Any, k: int) -> Any:
-    """Number k of three rows."""
-    return load(rows, at[0], k), load(rows, at[1], k), load(rows, at[2], k)
+def _four(rows: Any, at: Any, k: int) -> Any:
+    """Number k of four rows."""
+    return load(rows, at[0], k), load(rows, at[1], k), load(rows, at[2], k), load(rows, at[3], k)
 
 
 @generic
-def _store_three(rows: Any, at: Any, k: int, x: Any) -> None:
-    store(rows, at[0], k, x[0])
-    store(rows, at[1], k, x[1])
-    store(rows, at[2], k, x[2])
+def _store_four(rows: Any, at: Any, k: int, x: Any) -> None:
+    for i in range(ROWS):
+        store(rows, at[i], k, x[i])
 
 
 @generic
@@ -220,43 +220,52 @@ def _plus(U: Any, m: Any, S: Any) -> Any:
 
 
 @generic
-def _add_three(U: Any, m: Any, S: Any) -> Any:
-    """Three spatial vectors, with three multiples of one added."""
-    return _plus(U[0], m[0], S), _plus(U[1], m[1], S), _plus(U[2], m[2], S)
+def _add_four(U: Any, m: Any, S: Any) -> Any:
+    """Four spatial vectors, with four multiples of one added."""
+    return _plus(U[0], m[0], S), _plus(U[1], m[1], S), _plus(U[2], m[2], S), _plus(U[3], m[3], S)
+
+
+@generic
+def _nothing(M: Any) -> Any:
+    """Four spatial vectors, zero."""
+    o = zero(load(M, 0, 0))
+    nothing = (o, o, o), (o, o, o)
+    return nothing, nothing, nothing, nothing
 
 
 @generic
 def _kept(kept: Any, joint: int, at: Any) -> Any:
-    """Spatial vectors of three rows at a joint."""
-    first = BLOCK * joint
-    return load_spatial(kept, first + at[0]), load_spatial(kept, first + at[1]), load_spatial(kept, first + at[2])
+    """Spatial vectors of four rows at a joint."""
+    i = BLOCK * joint
+    return (
+        load_spatial(kept, i + at[0]),
+        load_spatial(kept, i + at[1]),
+        load_spatial(kept, i + at[2]),
+        load_spatial(kept, i + at[3]),
+    )
 
 
 @generic
 def _keep(kept: Any, joint: int, at: Any, U: Any) -> None:
-    first = BLOCK * joint
-    store_spatial(kept, first + at[0], U[0][0], U[0][1])
-    store_spatial(kept, first + at[1], U[1][0], U[1][1])
-    store_spatial(kept, first + at[2], U[2][0], U[2][1])
+    for i in range(ROWS):
+        store_spatial(kept, BLOCK * joint + at[i], U[i][0], U[i][1])
 
 
 @generic
 def _on_the_way(model: Record, M: Any, rows: Any, at: Any, u: Any, way: Any, run: Any, kept: Any, results: Any) -> None:
-    """U X of three *rows* along a run, into the rows *at* of the results by q, *u* by u."""
-    o = zero(load(M, 0, 0))
-    nothing = (o, o, o), (o, o, o)
-    U = nothing, nothing, nothing
+    """U X of four *rows* along a run, into the rows *at* of the results by q, *u* by u."""
+    U = _nothing(M)
     if run[_INBOARD] >= 0:
         U = _kept(kept, run[_INBOARD], at)
     if run[_AS_ONE] == 1:
         for place in range(run[_FIRST], run[_END]):
-            U = _add_three(U, _three(M, rows, model.mobility_at[place]), load_spatial(way, place))
+            U = _add_four(U, _four(M, rows, model.mobility_at[place]), load_spatial(way, place))
         for place in range(run[_FIRST], run[_END]):
             _put_on_the_way(U, at, u, model.mobility_at[place], way, place, results)
     else:
         for place in range(run[_FIRST], run[_END]):
             k = model.mobility_at[place]
-            U = _add_three(U, _three(M, rows, k), load_spatial(way, place))
+            U = _add_four(U, _four(M, rows, k), load_spatial(way, place))
             _put_on_the_way(U, at, u, k, way, place, results)
     if run[_OUTBOARD] >= 0:
         _keep(kept, run[_OUTBOARD], at, U)
@@ -266,9 +275,9 @@ def _on_the_way(model: Record, M: Any, rows: Any, at: Any, u: Any, way: Any, run
 def _put_on_the_way(U: Any, at: Any, u: Any, k: int, way: Any, place: int, results: Any) -> None:
     """U X of mobility k."""
     X = load_spatial_at(way, place, 6)
-    _store_three(results, at, k, (_times(U[0], X), _times(U[1], X), _times(U[2], X)))
+    _store_four(results, at, k, (_times(U[0], X), _times(U[1], X), _times(U[2], X), _times(U[3], X)))
     X = load_spatial_at(way, place, 12)
-    _store_three(results, u, k, (_times(U[0], X), _times(U[1], X), _times(U[2], X)))
+    _store_four(results, u, k, (_times(U[0], X), _times(U[1], X), _times(U[2], X), _times(U[3], X)))
 
 
 @generic
@@ -292,15 +301,18 @@ def _add_own_entries(M: Any, first: int, end: int, blocks: Any, Dq: Any, Du: Any
 
 @generic
 def _plus_times(x: Any, W: Any, c: Any) -> Any:
-    return x[0] + _times(W[0], c), x[1] + _times(W[1], c), x[2] + _times(W[2], c)
+    return _plus_one(x[0], W[0], c), _plus_one(x[1], W[1], c), _plus_one(x[2], W[2], c), _plus_one(x[3], W[3], c)
+
+
+@generic
+def _plus_one(x: Any, W: Any, c: Any) -> Any:
+    return vec3.add_dot(vec3.add_dot(x, W[0], c[0]), W[1], c[1])
 
 
 @generic
 def _outboard(model: Record, M: Any, rows: Any, at: Any, u: Any, outboard: Any, run: Any, kept: Any, results: Any) -> None:
-    """W c of three rows along a run, added to the results."""
-    o = zero(load(M, 0, 0))
-    nothing = (o, o, o), (o, o, o)
-    W, joint = (nothing, nothing, nothing), run[_INBOARD]
+    """W c of four rows along a run, added to the results."""
+    W, joint = _nothing(M), run[_INBOARD]
     if run[_OUTBOARD] >= 0:
         W = _kept(kept, run[_OUTBOARD], at)
     if run[_AS_ONE] == 1:
@@ -310,40 +322,45 @@ def _outboard(model: Record, M: Any, rows: Any, at: Any, u: Any, outboard: Any, 
         for place in range(run[_END] - 1, run[_FIRST] - 1, -1):
             k = model.mobility_at[place]
             _add_outboard(W, at, u, k, outboard, place, results)
-            W = _add_three(W, _three(M, rows, k), load_spatial_at(outboard, place, 12))
+            W = _add_four(W, _four(M, rows, k), load_spatial_at(outboard, place, 12))
     if joint >= 0:
-        i = o + 1.0
         others = _kept(kept, joint, at)
-        _keep(kept, joint, at, (_plus(others[0], i, W[0]), _plus(others[1], i, W[1]), _plus(others[2], i, W[2])))
+        for i in range(ROWS):
+            store_spatial(kept, BLOCK * joint + at[i], vec3.add(others[i][0], W[i][0]), vec3.add(others[i][1], W[i][1]))
 
 
 @generic
 def _add_outboard(W: Any, at: Any, u: Any, k: int, outboard: Any, place: int, results: Any) -> None:
     """W c of mobility k, added."""
-    _store_three(results, at, k, _plus_times(_three(results, at, k), W, load_spatial(outboard, place)))
-    _store_three(results, u, k, _plus_times(_three(results, u, k), W, load_spatial_at(outboard, place, 6)))
+    _store_four(results, at, k, _plus_times(_four(results, at, k), W, load_spatial(outboard, place)))
+    _store_four(results, u, k, _plus_times(_four(results, u, k), W, load_spatial_at(outboard, place, 6)))
 
 
 @generic
 def _minus_turned(x: Any, T: Any, a: Any) -> Any:
-    return -x[0] - vec3.dot(T[0], a), -x[1] - vec3.dot(T[1], a), -x[2] - vec3.dot(T[2], a)
+    return _minus_one(x[0], T[0], a), _minus_one(x[1], T[1], a), _minus_one(x[2], T[2], a), _minus_one(x[3], T[3], a)
+
+
+@generic
+def _minus_one(x: Any, T: Any, a: Any) -> Any:
+    return -vec3.add_dot(x, T, a)
 
 
 @generic
 def _subtract_turned(T: Any, at: Any, u: Any, k: int, turns: Any, place: int, results: Any) -> None:
     """Minus the sum of what is there and W a of mobility k."""
-    _store_three(results, at, k, _minus_turned(_three(results, at, k), T, load3(turns, place, 0)))
-    _store_three(results, u, k, _minus_turned(_three(results, u, k), T, load3(turns, place, 3)))
+    _store_four(results, at, k, _minus_turned(_four(results, at, k), T, load3(turns, place, 0)))
+    _store_four(results, u, k, _minus_turned(_four(results, u, k), T, load3(turns, place, 3)))
 
 
 @generic
 def _turned(model: Record, M: Any, rows: Any, at: Any, u: Any, turns: Any, run: Any, kept: Any, results: Any) -> None:
-    """W a of three rows along a run: minus the sum of all is the results."""
+    """W a of four rows along a run: minus the sum of all is the results."""
     o = zero(load(M, 0, 0))
     nothing = o, o, o
-    T, begin, end = (nothing, nothing, nothing), BLOCK * run[_INBOARD], BLOCK * run[_OUTBOARD]
+    T, begin, end = (nothing, nothing, nothing, nothing), BLOCK * run[_INBOARD], BLOCK * run[_OUTBOARD]
     if end >= 0:
-        T = load3(kept, end + at[0], 0), load3(kept, end + at[1], 0), load3(kept, end + at[2], 0)
+        T = _kept_turned(kept, end, at)
     if run[_AS_ONE] == 1:
         for place in range(run[_FIRST], run[_END]):
             _subtract_turned(T, at, u, model.mobility_at[place], turns, place, results)
@@ -351,13 +368,23 @@ def _turned(model: Record, M: Any, rows: Any, at: Any, u: Any, turns: Any, run: 
         for place in range(run[_END] - 1, run[_FIRST] - 1, -1):
             k = model.mobility_at[place]
             _subtract_turned(T, at, u, k, turns, place, results)
-            m, t = _three(M, rows, k), load3(turns, place, 6)
-            T = vec3.add_scaled(T[0], m[0], t), vec3.add_scaled(T[1], m[1], t), vec3.add_scaled(T[2], m[2], t)
+            T = _add_four_turned(T, _four(M, rows, k), load3(turns, place, 6))
     if begin >= 0:
-        S = load3(kept, begin + at[0], 0), load3(kept, begin + at[1], 0), load3(kept, begin + at[2], 0)
-        store3(kept, begin + at[0], 0, vec3.add(S[0], T[0]))
-        store3(kept, begin + at[1], 0, vec3.add(S[1], T[1]))
-        store3(kept, begin + at[2], 0, vec3.add(S[2], T[2]))
+        others = _kept_turned(kept, begin, at)  # all before the first is written: a row may be there more than once
+        for i in range(ROWS):
+            store3(kept, begin + at[i], 0, vec3.add(others[i], T[i]))
+
+
+@generic
+def _kept_turned(kept: Any, first: int, at: Any) -> Any:
+    x, y = load3(kept, first + at[0], 0), load3(kept, first + at[1], 0)
+    return x, y, load3(kept, first + at[2], 0), load3(kept, first + at[3], 0)
+
+
+@generic
+def _add_four_turned(T: Any, m: Any, t: Any) -> Any:
+    x, y = vec3.add_scaled(T[0], m[0], t), vec3.add_scaled(T[1], m[1], t)
+    return x, y, vec3.add_scaled(T[2], m[2], t), vec3.add_scaled(T[3], m[3], t)
 
 
 @generic
@@ -407,12 +434,12 @@ def put_derivatives(
                 rows, at, u = _rows_of(i, j, end)
                 _turned(model, M, rows, at, u, turns, runs[r], kept, results)
         put_rows(results, 0, end - j, out, first, j * n)
-        put_rows(results, BLOCK, end - j, out, first, (n + j) * n)
+        put_rows(results, BLOCK, end - j, out, first, whole_lines(n * n) + j * n)
 
 
 @generic
 def _rows_of(i: int, first: int, end: int) -> Any:
-    """Three rows from i on, the last more than once if there are fewer; where their results are, by q and by u."""
-    i1, i2 = min(i + 1, end - 1), min(i + 2, end - 1)
-    at, at1, at2 = i - first, i1 - first, i2 - first
-    return (i, i1, i2), (at, at1, at2), (BLOCK + at, BLOCK + at1, BLOCK + at2)
+    """Four rows from i on, the last more than once if there are fewer; where their results are, by q and by u."""
+    i1, i2, i3 = min(i + 1, end - 1), min(i + 2, end - 1), min(i + 3, end - 1)
+    at, at1, at2, at3 = i - first, i1 - first, i2 - first, i3 - first
+    return (i, i1, i2, i3), (at, at1, at2, at3), (BLOCK + at, BLOCK + at1, BLOCK + at2, BLOCK + at3)

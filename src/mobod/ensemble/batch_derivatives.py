@@ -2,13 +2,13 @@
 
 from typing import Any
 
-from ..algebra.eights import put_rows
+from ..algebra.eights import put_rows, whole_lines
 from ..algebra.record import attach
 from ..compiling import compiled
 from ..derivative import products, sweep
 from ..state.validity import ARTICULATED, KINEMATICS
 from ..tree import explicit_mass_matrix, inverse_dynamics, inverse_mass_matrix, matrix_sweep
-from .batch_operators import put, realize, take
+from .batch_operators import realize, take
 from .chunks import shared
 
 
@@ -52,4 +52,5 @@ def calc_inverse_dynamics_derivatives(
             found[:n], found[n : 2 * n],
         )
         explicit_mass_matrix.calc_m(model, False, work, work, found[2 * n :])
-        put(found, 8 * g, out)
+        for part in range(3):
+            put_rows(found, part * n, n, out, 8 * g, part * whole_lines(n * n))

@@ -8,7 +8,7 @@ products, see `derivative.solve`.
 import math
 from typing import Any
 
-from ..algebra.eights import put_columns, put_rows
+from ..algebra.eights import put_columns, put_rows, whole_lines
 from ..algebra.memory import store3
 from ..algebra.record import attach
 from ..algebra.scalar import any_not_finite, load, scatter, store, store_lane, zero
@@ -111,7 +111,7 @@ def calc_derivatives(
     same, which takes most of the time to compile.
     """
     model, inverse = attach(block), given.shape[0] > 0
-    n, columns = model.nu, 2 * model.nu + T.shape[1]
+    n, columns, size = model.nu, 2 * model.nu + T.shape[1], whole_lines(model.nu * model.nu)
     for g in shared(share):
         first = 8 * g
         realize_eight(model, address, NO_RATES | (KINEMATICS | FORCES if inverse else EVERYTHING), first, states)
@@ -143,8 +143,9 @@ def calc_derivatives(
                 for j in range(n):
                     store(rigid, i, j, load(rigid, i, j) + sound)
                     store(rigid, n + i, j, load(rigid, n + i, j) + sound)
-            put_rows(rigid, 0, 2 * n, out, first, 0)
-            put_rows(M, 0, n, out, first, 2 * n * n)
+            for half in range(2):
+                put_rows(rigid, half * n, n, out, first, half * size)
+            put_rows(M, 0, n, out, first, 2 * size)
         else:
             _make_unsound(M_inv, sound)
             if m > 0:
@@ -165,11 +166,12 @@ def calc_derivatives(
                 put_given(driven, K, half * n, half * n + n, D, half * n)
             put_products(M_inv, n, Q, m, E, 2 * n, T, 0, *of_rest, picked, rest)
             put_given(driven, K, 2 * n, columns, rest, 0)
-            first_z, last = 2 * n * n, n * (2 * n + num_z)
-            put_rows(D, 0, 2 * n, out, first, 0)
-            put_columns(rest, 0, T.shape[1] - 1, out, first, first_z, num_z)
+            last = 2 * size + whole_lines(n * num_z)
+            for half in range(2):
+                put_rows(D, half * n, n, out, first, half * size)
+            put_columns(rest, 0, T.shape[1] - 1, out, first, 2 * size, num_z)
             put_rows(M_inv, 0, n, out, first, last)
-            put_columns(rest, T.shape[1] - 1, T.shape[1], out, first, last + n * n, 1)
+            put_columns(rest, T.shape[1] - 1, T.shape[1], out, first, last + size, 1)
         if any_not_finite(sound):  # what is not a number must not stay for other states
             clear(rigid)
 

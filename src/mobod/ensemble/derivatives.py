@@ -16,7 +16,7 @@ from ..derivative.couplings import NUMBERS_OF_WRENCHES
 from ..derivative.local import NUMBERS_OF_BLOCK
 from ..derivative.parameters import by_inertia, is_weighed
 from ..derivative.pattern import all_of
-from ..derivative.results import put, results, targets
+from ..derivative.results import begins_of, put, results, targets
 from ..derivative.routines import calc_residual
 from ..derivative.seeded_record import SeededRecord, side_by_side
 from ..derivative.settings import Setting, find_each
@@ -82,7 +82,7 @@ class Derivatives(OfParts):
         """
         nu, nz = self._template.tree.nu, len(self._template.z_view)
         asked, realized = "calc_forward_dynamics_derivatives", q is None and u is None and mobility_forces is None
-        kind, shapes = ForwardDynamicsDerivatives, [(nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,)]
+        kind, shapes = ForwardDynamicsDerivatives, ((nu, nu), (nu, nu), (nu, nz), (nu, nu), (nu,))
         into = self._targets(out, kind, shapes)
         self._take(q, u, mobility_forces)
         if not (self._sweeps() or self._has_kernels()):
@@ -101,7 +101,7 @@ class Derivatives(OfParts):
             batch_derivatives.calc_forward_dynamics_derivatives,
             {},
             (3 * nu, nu),
-            before=(self._wanted(Stage.ACCELERATION), nu * (2 * nu + nz), sweep.slopes, sweep.own_blocks, sweep.runs),
+            before=(self._wanted(Stage.ACCELERATION), begins_of(shapes)[3], sweep.slopes, sweep.own_blocks, sweep.runs),
             scratch=(bodies, self._column_scratch(), *sweep.scratch, (nu, nu)),
             alone=_never,
             realized=realized,
@@ -168,7 +168,7 @@ class Derivatives(OfParts):
                 into=into,
             )
             return into or InverseDynamicsDerivatives(*parts)
-        block, found = results(self._groups * LANES, self._n, InverseDynamicsDerivatives, [(nu, nu)] * 3, into)
+        block, found = results(self._groups * LANES, self._n, InverseDynamicsDerivatives, ((nu, nu),) * 3, into)
         if not self._sweeps():
             self._through_parts(asked, realized, block, 0, given)
             return put(found, into)

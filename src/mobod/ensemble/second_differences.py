@@ -7,7 +7,7 @@ import numpy as np
 
 from ..algebra.arrays import Array
 from ..compiling import compiled
-from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, block_of
+from ..derivative.results import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, begins_of, block_of
 
 #: The step, for variables up to 1; and how many numbers, about, one call for many states may give: 16 MB.
 STEP, _MOST = 1e-5, 1 << 21
@@ -61,8 +61,8 @@ def gradients(found: ForwardDynamicsDerivatives | InverseDynamicsDerivatives, we
     widths = np.array([part.shape[2] if part.ndim == 3 else 1 for part in found])
     ends = np.cumsum(widths)
     part = np.searchsorted(ends, columns, side="right")
-    firsts, nu = ends - widths, weights.shape[2]
+    starts = np.array(begins_of(tuple(one.shape[1:] for one in found)))[part] + columns - (ends - widths)[part]
     out = np.empty((len(found[0]), weights.shape[1], len(columns)))
     given = weights if weights.flags.writeable else weights.copy()  # read-only ones would be another type, compiled anew
-    _weigh(block_of(found), np.ascontiguousarray(given), columns + (nu - 1) * firsts[part], widths[part], out)
+    _weigh(block_of(found), np.ascontiguousarray(given), starts, widths[part], out)
     return out
