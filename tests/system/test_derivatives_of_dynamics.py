@@ -236,6 +236,35 @@ def test_drag_is_differentiated_by_the_velocity_of_its_body(make, close, derivat
         close(found.q[i], model.system.calc_forward_dynamics_derivatives(one).q, 1e-12)
 
 
+@pytest.mark.parametrize("cutoff", [None, 3.0])
+def test_atoms_of_many_bodies(cutoff, make, close, derivative):
+    """In closed form, of bodies of two bases, of Ground, of welded ones, and of more atoms than are put into cells."""
+    model = make.tree(7, [mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Free])
+    welded = [make.mobilized_body(mb.mobilizer.Weld, body) for body in (model.bodies[3], model.bodies[3], model.matter.ground)]
+    bodies = [b for b in (model.matter.ground, *model.bodies[2:], *welded) if b is not model.bodies[4]]
+    n, rng = 50, make.rng
+    mb.force.Nonbonded(
+        model.forces,
+        [bodies[k % len(bodies)] for k in range(n)],
+        2.0 * rng.uniform(-1, 1, (n, 3)),
+        sigma=[0.02] * n,  # hardly any repulsion, where differences would be rough
+        epsilon=rng.uniform(0.1, 1.0, n),
+        charges=rng.uniform(-1, 1, n),
+        coulomb=0.1,
+        cutoff=cutoff,
+        scaled=[(0, 1), (2, 30)],
+    )
+    model.made()
+    state = model.randomize()
+    plan = sweep_for(model.system, state).parts.plan
+    assert not plan.by_duals and len(plan.central) == 1
+
+    def away_from_corners(f):
+        return derivative(f, 1e-4) if cutoff else derivative(f)
+
+    assert_alone_and_in_lanes(state, rng, close, away_from_corners)
+
+
 @pytest.mark.parametrize("crowded", [False, True])
 def test_forces_of_time_and_of_a_z_of_their_own(crowded, make, close, derivative):
     """With the motion of what they name; each by itself where two of one mobilizer have a z."""

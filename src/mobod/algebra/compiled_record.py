@@ -147,6 +147,11 @@ _define_array(record.row_at, types.Array(types.float64, 1, "C"))
 _define_array(record.integers_at, types.Array(types.int64, 1, "C"))
 
 
+@primitive(record.field_at, Rows, types.Integer, types.Integer, result=lambda field, *at: field)
+def _lower_field_at(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+    return builder.inttoptr(args[1], args[0].type)
+
+
 @infer_getattr
 class _RecordFields(AttributeTemplate):
     key = RecordType

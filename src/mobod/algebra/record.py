@@ -411,6 +411,12 @@ def _doubles(size: int) -> Any:
     return ctypes.c_double * size
 
 
+def field_at(field: Any, address: int, rows: int) -> Any:
+    """Rows as those of a field of a record of one state or of lanes, at an address: for a `Routine`, as `numbers_at`."""
+    shape = (rows, *field.shape[1:])
+    return np.ctypeslib.as_array((ctypes.c_double * math.prod(shape)).from_address(address)).reshape(shape)
+
+
 def attach(block: Any) -> Any:
     """The record of a block, in the first line of every entry point. From Python, the record itself."""
     return block

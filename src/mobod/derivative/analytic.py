@@ -318,7 +318,7 @@ class Whole(Sweep):
         ends, m, num_rows = 2 * nu + tree.nz + 1, max(len(parts.rows), 1), max(tree.counts["num_rows"], 1)
         eights = LANES * -(-nu // LANES)
         wide = 2 * eights + tree.nz + 1 if len(parts.rows) else 0
-        tables, used, touching, asked, acted, (crossings, *between) = plan.for_kernels()
+        tables, used, touching, asked, acted, (crossings, *between), of_many = plan.for_kernels()
         of_plan = (
             duals.block,
             self._addresses,
@@ -329,6 +329,7 @@ class Whole(Sweep):
             *acted,
             np.array(asked, np.int64),
             *between,
+            *of_many,
         )
         of_tree = *self.of_parts, parts.driven, duals
         of_parts = (

@@ -27,7 +27,7 @@ from .sweep import FIRST_NUMBER, FORCE, NUMBERS_A_MOBILITY
 
 #: Where what a kernel takes is in a tuple: of Duals and the plan; of the tree; of the rigid sweep; of parts; of one state's
 #: Duals; of the linear systems; what their products do not pass over; of couplings; of what is by z and time.
-PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY, OF_REST = 0, 25, 32, 37, 45, 55, 72, 75, 86
+PLAN, TREE, RIGID, PARTS, OF_ONE, SOLVING, GROUPS, MANY, OF_REST = 0, 27, 34, 39, 47, 57, 74, 77, 88
 #: Where the plan's flags are.
 FLAGS = 18
 
@@ -92,7 +92,9 @@ def _plan_of(whole: Any) -> Any:
     of_lines = table(item(whole, FLAGS + 2)), table(item(whole, FLAGS + 3)), integers(item(whole, FLAGS + 4))
     closed = table(item(whole, FLAGS + 5)), table(item(whole, FLAGS + 6))
     between = table(item(whole, 8)), integers(item(whole, FLAGS + 1)), *of_lines, *closed
-    return integers(item(whole, 1)), (tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acting, between)
+    central = table(item(whole, FLAGS + 7)), integers(item(whole, FLAGS + 8))
+    plan = tables, integers(item(whole, 9)), integers(item(whole, 10)), flags, acting, between, central
+    return integers(item(whole, 1)), plan
 
 
 @generic

@@ -1,9 +1,10 @@
 """The plan of differentiation: which elements are constant, local, or of the whole tree, as tables for kernels.
 
 A force, a constraint or a motion that names its bodies and mobilizers is differentiated by the motion of these alone, see
-`local`; contacts pair by pair, see `contacts`; thermostats in closed form, see `thermostats`; drag and tyres by routines of
-their own, see `wrenches`; a force along a path, such as a muscle's, by what changes the path, see `along`, unless that is one
-body's motion, so that it is local. What may depend on anything is differentiated by all columns, see `columns`.
+`local`; contacts pair by pair, see `contacts`; thermostats and forces between atoms in closed form, see `thermostats` and
+`central`; drag and tyres by routines of their own, see `wrenches`; a force along a path, such as a muscle's, by what changes
+the path, see `along`, unless that is one body's motion, so that it is local. What may depend on anything is differentiated by
+all columns, see `columns`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from ..force.gravity_compensation import GravityCompensation
 from ..force.linear_bushing import LinearBushing
 from ..force.thermostat import Thermostat
 from ..mobilizer import q_rates
-from . import lines, local, wrenches
+from . import central, lines, local, wrenches
 from .along import MOST_Z, OF_GROUP
 from .columns import CONSTRAINED, PULLED, SWEPT
 from .line_tables import LineTables
@@ -50,6 +51,8 @@ Table = npt.NDArray[np.int64]
 Call = tuple[int, int, int, int]
 #: An element that names more parts than these is differentiated by columns: each part costs an evaluation.
 _MOST_PARTS = 8
+#: Of more bodies than these, blocks of all pairs take too much memory.
+_MOST_LISTED = 256
 
 
 @dataclasses.dataclass
@@ -81,11 +84,15 @@ class Plan:
     lines, spans, reached : (n, 12), (n, 14), (n,) array
         Forces along lines and along paths of spans; their spans; and their bodies, see `lines`.
     num_scratch : int
-        How many numbers of scratch these take.
+        How many numbers of scratch these and `central` ones take.
     bushings : (n, 3) array
         Bushings between bodies of one base: where integers and numbers begin, and the block of a crossing, see `bushings`.
     joined : (n, 10) array
         Constraints between a point and axes, or axes, of two bodies, see `points_and_axes`.
+    central : sequence of tuple of int, Routine and four int
+        Elements between points of many bodies, see `central`, and
+    listed : array
+        the lists of their bodies.
     coupled : array
         The bodies of these and of crossings, with those inboard of them, parents first.
     used : array
@@ -140,6 +147,8 @@ class Plan:
     num_scratch: int
     bushings: Table
     joined: Table
+    central: Sequence[tuple[int, Any, int, int, int, int]]
+    listed: Table
     coupled: Table
     used: Table
     contacts: Table
@@ -175,6 +184,7 @@ class Plan:
         tables = self.nodes, self.calls, self.pushed, self.ways, self.groups, self.members
         acted = self.acted, self.acted_places, self.stiff, self.stiff_places, self.hung, self.thermostats
         rows = [(e, b, routine.address(**kind), *z) for e, b, routine, *z in self.wrenches]
+        of_many = [(e, routine.address(**kind), *places) for e, routine, *places in self.central]
         return (
             tables,
             self.used,
@@ -182,6 +192,7 @@ class Plan:
             asked,
             (*acted, _table(rows, wrenches.OF_WRENCH)),
             (self.crossings, self.coupled, self.lines, self.spans, self.reached, self.bushings, self.joined),
+            (_table(of_many, central.OF_CENTRAL), self.listed),
         )
 
 
@@ -371,6 +382,8 @@ class _Making:
         self._lines = LineTables(fields, self._graph.common)
         self._bushings: list[tuple[int, int, int]] = []
         self._joined: list[tuple[int, ...]] = []
+        self._central: list[tuple[int, Any, int, int, int, int]] = []
+        self._listed: list[int] = []
         self._swept = self._has_rest = self._has_columns = self._damped = False
         self._acts = what.holds or not what.pulls_on_all
         #: Bodies that wrenches act on, beside those that elements read.
@@ -442,6 +455,8 @@ class _Making:
                 self._lines.size,
                 bushings,
                 joined,
+                self._central,
+                np.array(self._listed, np.int64),
                 coupled,
                 used,
             ),
@@ -488,7 +503,8 @@ class _Making:
                 self._hung.append((force.span[0], force.span[2]))
                 self._push(force.reach())
             return
-        run = [force for force in run if not self._takes_wrench(force) and not self._takes_bushing(force)]
+        takes = self._takes_wrench, self._takes_bushing, self._takes_central
+        run = [force for force in run if not any(take(force) for take in takes)]
         if not run:
             return
         if run[0].routine in lines.KINDS:
@@ -575,6 +591,22 @@ class _Making:
         self._bushings.append((force.span[0], force.span[2], len(self._graph.closed)))
         self._graph.closed.append((b1, b2, 1, BOTH))
         self._carried.update((b1, b2))
+        return True
+
+    def _takes_central(self, force: Any) -> bool:
+        """True if it is between points of bodies, and has a routine for what these do to each other."""
+        if not (_says(force, "stiffness_routine") and force.stiffness_routine):
+            return False
+        bodies = force.reach()[0]
+        count, listed = central.list_of(self._tree, bodies)
+        if count > _MOST_LISTED:
+            return False
+        points, first = force.default_integers[0], self._lines.size
+        self._central.append((force.element, force.stiffness_routine, first, len(self._listed), count, points))
+        self._lines.size += central.size_of(count, points, self._tree.nb)
+        self._listed += listed
+        self._pushed.update(bodies)
+        self._pattern.couple_bodies(bodies)
         return True
 
     def _join(self, bodies: set[int]) -> None:

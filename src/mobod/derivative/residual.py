@@ -11,11 +11,11 @@ from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..state.fields import Record
 from ..tree.matrix_sweep import clear
-from . import along, columns, contacts, lines, local, points_and_axes, stiffness, sweep, thermostats, wrenches
+from . import along, central, columns, contacts, lines, local, points_and_axes, stiffness, sweep, thermostats, wrenches
 from .columns import PULLED, REST, find_wrenches
 
 #: What kernels take of a plan, see `plan.Plan.for_kernels`.
-TABLES, USED, CONTACTS, ASKED, ACTED, BETWEEN = range(6)
+TABLES, USED, CONTACTS, ASKED, ACTED, BETWEEN, CENTRAL = range(7)
 
 
 @generic
@@ -116,6 +116,8 @@ def add_terms(
         wrenches.add(model, plan[ACTED][6], way, bodies, numbers, F, C, T)
     if plan[CONTACTS].shape[0] > 0:
         contacts.add(model, plan[CONTACTS], bodies, numbers, way, C, D)
+    if plan[CENTRAL][0].shape[0] > 0:
+        central.add(model, plan[CENTRAL], plan[ACTED][2], bodies, numbers, L, F, C, D)
 
 
 # fmt: off
@@ -203,7 +205,7 @@ def _add_parts_of(
 @generic
 def _any_acts(plan: Any, F: Any) -> bool:
     """True if there are blocks, or wrenches, in any lane: of forces that are set from outside there often are none."""
-    pushed, found = plan[TABLES][2], plan[CONTACTS].shape[0] + plan[ACTED][6].shape[0] > 0
+    pushed, found = plan[TABLES][2], plan[CONTACTS].shape[0] + plan[ACTED][6].shape[0] + plan[CENTRAL][0].shape[0] > 0
     for at in range(pushed.shape[0]):
         found = found or (pushed[at, local.BLOCK] >= 0 and pushed[at, local.WRENCH] == 0)
     if not found:

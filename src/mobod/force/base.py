@@ -62,7 +62,7 @@ class Force(Parametrized):
     INNER = frozenset(
         """
         KIND add_force calc_lines calc_push check_tree default_integers disabled_by_default discrete_run element entry
-        acts_along acts_between along_routine first_function first_memory wrench_routine
+        acts_along acts_between along_routine first_function first_memory stiffness_routine wrench_routine
         holds_mobility_forces holds_wrenches first_z implementation nominal_number num_z number_runs pack_integers
         pack_numbers place_of_parameters pool_run reach reads_mobilizers
         reads_positions_only reads_time reads_z routine span used_functions why_not_finite
@@ -89,6 +89,8 @@ class Force(Parametrized):
     along_routine: Routine | None = None
     #: The routine, for derivatives, of a force on one body, see `routines.on_body`; said like `acts_between`.
     wrench_routine: Routine | None = None
+    #: The same of forces between points of many bodies, see `routines.stiffening`.
+    stiffness_routine: Routine | None = None
     #: How many z it has.
     num_z: int = 0
     #: Of a user's functions: where their parameters are among its numbers.

@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..algebra import mat33, vec3
-from ..algebra.masks import both
+from ..algebra.dual import Dual
+from ..algebra.masks import both, in_any
 from ..algebra.memory import add_spatial, load3, load9, store3
 from ..algebra.scalar import bare, is_float, load, load_lane, num_lanes, one, sqrt, store, where, zero
 from ..compiling import Routine, generic, of_arrays
@@ -27,7 +28,7 @@ from ..value.checks import array, numbers, positive
 from ._neighbours import FOUND, PLACES, POINTS, find, lay_out, make_room
 from .base import Force, body_index, check_forces
 from .pools import number, numbers3
-from .routines import ENERGY, FORCES
+from .routines import ENERGY, FORCES, add_stiffness, apart_of, stiffening
 from .subsystem import GeneralForceSubsystem
 
 # integers: atoms; whether there is a cutoff; then of each its body, and where its special pairs begin and end; then these,
@@ -176,6 +177,29 @@ def _add(model: Any, i: int, x: int, room: Any) -> None:
                 back = vec3.neg(force)
                 add_spatial(model.body_forces, other, vec3.cross(arm_b, back), back)
         add_spatial(model.body_forces, body, vec3.cross(arm, f), f)
+
+
+@generic
+def _stiffen(model: Any, i: int, x: int, stiff: Any) -> None:
+    """Add the stiffness of all pairs, see `stiffening`."""
+    n, reach = model.force_integers[i + _ATOMS], _reach(model, x)
+    room = make_room(n, num_lanes(load(model.time, 0, 0)))
+    in_cells = _laid_out(model, i, x, reach, room)
+    for a in range(n):
+        body = model.force_integers[i + _FIRST + _EACH * a]
+        at = model.force_integers[i + _FIRST + _EACH * a + 1]
+        end = model.force_integers[i + _FIRST + _EACH * a + 2]
+        for k in range(find(room, a, reach) if in_cells else a):
+            b = room[FOUND][k] if in_cells else k
+            at, special, scaled = _kind_of(model, i, at, end, b)
+            other = model.force_integers[i + _FIRST + _EACH * b]
+            if other != body and (scaled or not special):
+                apart = apart_of(stiff, a, b)
+                near, rr = _near(model, i, x, apart)
+                if in_any(near):
+                    _, push = _law_of(model, i, x, a, b, scaled, Dual(rr, (2.0 * one(rr),)))
+                    rates = where(near, push.value, zero(rr)), where(near, push.tangents[0], zero(rr))
+                    add_stiffness(stiff, (a, b), (body, other), apart, rates)
 
 
 @generic
@@ -392,7 +416,7 @@ class Nonbonded(Force):
     -0.997
     """
 
-    routine = Routine(_run, makes_arrays=True)
+    routine, stiffness_routine = Routine(_run, makes_arrays=True), stiffening(_stiffen, _place)
     reads_positions_only = True
 
     def __init__(

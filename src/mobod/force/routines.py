@@ -12,6 +12,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
+from ..algebra import vec3
+from ..algebra.memory import add_spatial, load3
+from ..algebra.record import field_at, integers_at
 from ..algebra.scalar import load, store, zero
 from ..compiling import Routine, RoutineWithOneApart, generic
 from ..function.users import routine_of_kind
@@ -189,6 +192,119 @@ def _on_body(leave: Any) -> Callable[..., int]:
         return 0
 
     return run
+
+
+#: Numbers of a point of `stiffening`: the sum of its pairs' stiffness, that of their forces, and its place.
+_FORCE, _PLACE, NUMBERS_OF_POINT = 6, 9, 12
+
+
+def stiffening(add: Callable[..., None], place: Callable[..., Any]) -> Routine:
+    """The routine, for derivatives, of forces along the lines between points of many bodies that depend on distances alone.
+
+    ``add(model, integers, numbers, stiff)`` calls `add_stiffness` with *stiff* for each pair, of what `apart_of` says;
+    ``place(model, integers, numbers, point)`` is a point's body, its arm from that one's origin and its place, in Ground, and
+    the first integer says how many points there are. The routine takes an element; where rows of wrenches are, to which it adds
+    all forces, its blocks, see `derivative.central`, and its list of bodies; how many have blocks, and how many there are.
+    """
+
+    def run(model: Any, e: int, F_at: int, blocks_at: int, listed_at: int, count: int, num_bodies: int) -> int:
+        i, x = model.force_first_integer[e], model.force_first_number[e]
+        listed, first = integers_at(listed_at, 3 * count + 1 + num_bodies), 18 * count * (count + 1)
+        n, F = model.force_integers[i], field_at(model.body_forces, F_at, num_bodies)
+        blocks = field_at(model.z, blocks_at, first + NUMBERS_OF_POINT * n)
+        stiff, origin = (blocks, first, listed, 3 * count + 1), load3(model.p_GB, listed[count - 1], 0)
+        for a in range(n):
+            _, _, p = place(model, i, x, a)
+            _add3(blocks, first + NUMBERS_OF_POINT * a + _PLACE, vec3.sub(p, origin))
+        add(model, i, x, stiff)
+        for a in range(n):
+            b, arm, _ = place(model, i, x, a)
+            f = _three(blocks, first + NUMBERS_OF_POINT * a + _FORCE)
+            add_spatial(F, b, vec3.cross(arm, f), f)
+            _add_own(stiff, a, listed[3 * count + 1 + b])
+        return 0
+
+    run.__module__, run.__qualname__ = add.__module__, f"{add.__qualname__}.run"
+    return Routine(run, makes_arrays=True)
+
+
+@generic
+def apart_of(stiff: Any, a: int, b: int) -> Any:
+    """From point b to point a."""
+    blocks, first, _, _ = stiff
+    p, q = first + NUMBERS_OF_POINT * a + _PLACE, first + NUMBERS_OF_POINT * b + _PLACE
+    return vec3.sub(_three(blocks, p), _three(blocks, q))
+
+
+@generic
+def add_stiffness(stiff: Any, points: Any, bodies: Any, d: Any, rates: Any) -> None:
+    """Add what the wrenches on two bodies change by as these move, all about one point of the element's.
+
+    The first of both points is pushed by f d, with d from the second one, and df = g d.dd; *rates* are f and g.
+    """
+    blocks, first, listed, places = stiff
+    (f, g), (a, b) = rates, (listed[places + bodies[0]], listed[places + bodies[1]])
+    at, other = first + NUMBERS_OF_POINT * points[0], first + NUMBERS_OF_POINT * points[1]
+    p, q, push = _three(blocks, at + _PLACE), _three(blocks, other + _PLACE), vec3.scale(f, d)
+    K = vec3.scale(g * d[0], d), vec3.scale(g * d[1], d), vec3.scale(g * d[2], d)
+    K = (f + K[0][0], K[0][1], K[0][2]), (K[1][0], f + K[1][1], K[1][2]), (K[2][0], K[2][1], f + K[2][2])
+    for x, of in ((push, at), (vec3.neg(push), other)):
+        _add3(blocks, of, K[0])
+        _add3(blocks, of + 3, (K[1][1], K[1][2], K[2][2]))
+        _add3(blocks, of + _FORCE, x)
+    K = vec3.neg(K[0]), vec3.neg(K[1]), vec3.neg(K[2])
+    if 0 < a <= b:
+        _add_block(blocks, a, b, K, p, q)
+    if 0 < b <= a:
+        _add_block(blocks, b, a, K, q, p)
+
+
+@generic
+def _add_own(stiff: Any, a: int, b: int) -> None:
+    """The same of point a by the motion of its own body, whose place is b: the symmetric part, see `derivative.central`."""
+    blocks, at = stiff[0], stiff[1] + NUMBERS_OF_POINT * a
+    if b > 0:
+        x, (yy, yz, zz) = _three(blocks, at), _three(blocks, at + 3)
+        f, p = _three(blocks, at + _FORCE), _three(blocks, at + _PLACE)
+        _add_block(blocks, b, b, (x, (x[1], yy, yz), (x[2], yz, zz)), p, p)
+        own, along, f = 18 * b * (b + 3), vec3.dot(p, f), vec3.scale(0.5, f)
+        for i in range(3):
+            j, k = (i + 1) % 3, (i + 2) % 3
+            _add3(blocks, own + 6 * i, vec3.add(vec3.scale(f[i], p), vec3.scale(p[i], f)))
+            for to, number in ((7 * i, -along), (6 * i + 3 + j, f[k]), (6 * i + 3 + k, -f[j])):
+                _add_number(blocks, own + to, number)
+            for to, number in ((18 + 6 * i + j, -f[k]), (18 + 6 * i + k, f[j])):
+                _add_number(blocks, own + to, number)
+
+
+@generic
+def _three(rows: Any, at: int) -> Any:
+    return load(rows, at, 0), load(rows, at + 1, 0), load(rows, at + 2, 0)
+
+
+@generic
+def _add_number(rows: Any, at: int, x: Any) -> None:
+    store(rows, at, 0, load(rows, at, 0) + x)
+
+
+@generic
+def _add3(rows: Any, at: int, v: Any) -> None:
+    """Three numbers, added to rows of one."""
+    for k in range(3):
+        _add_number(rows, at + k, v[k])
+
+
+@generic
+def _add_block(blocks: Any, a: int, b: int, K: Any, p: Any, q: Any) -> None:
+    """K, of the force at p by shifts of q, of the wrench by a motion: the block of bodies a and b, a not behind b."""
+    at = 18 * b * (b + 1) + 36 * a
+    by_turn = vec3.cross(q, K[0]), vec3.cross(q, K[1]), vec3.cross(q, K[2])
+    for i in range(3):
+        j, k = (i + 1) % 3, (i + 2) % 3
+        _add3(blocks, at + 6 * i, vec3.sub(vec3.scale(p[j], by_turn[k]), vec3.scale(p[k], by_turn[j])))
+        _add3(blocks, at + 6 * i + 3, vec3.sub(vec3.scale(p[j], K[k]), vec3.scale(p[k], K[j])))
+        _add3(blocks, at + 18 + 6 * i, by_turn[i])
+        _add3(blocks, at + 21 + 6 * i, K[i])
 
 
 @generic
