@@ -8,8 +8,8 @@ something else takes another name.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -69,6 +69,34 @@ def numbers2(block: int, place: int) -> Any:
 def numbers3(block: int, place: int) -> Any:
     """The same, of three: of eight states."""
     return _array(block, place, np.float64, 3)
+
+
+class Layout(NamedTuple):
+    """The named tuple of a block's arrays, their names, and the function above that reads each."""
+
+    kind: type
+    names: tuple[str, ...]
+    readers: tuple[Callable[[int, int], Any], ...]
+
+
+def layout_of(kind: type, readers: Mapping[str, Callable[[int, int], Any]]) -> Layout:
+    """The layout of blocks with the arrays of a named tuple of this *kind*."""
+    names = kind._fields  # type: ignore[attr-defined]
+    return Layout(kind, names, tuple(readers[name] for name in names))
+
+
+def arrays_of(block: int, layout: Layout) -> Any:
+    """The arrays of the block at an address, by their names.
+
+    In kernels it is the address alone: functions that take it pass one number on, not what all arrays are made of, and read
+    where an array is as they use it. No kernel may change that meanwhile.
+    """
+    return layout.kind(*(read(block, place) for place, read in enumerate(layout.readers)))
+
+
+def by_address(arrays: Any) -> Any:
+    """The same named tuple of arrays, and of such tuples. In kernels its address from now on, as that of `arrays_of`."""
+    return arrays
 
 
 def number_at(address: int, place: int) -> float:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.memory import load3
-from ..algebra.pointers import WORDS
 from ..algebra.record import call_routine
 from ..compiling import NO_RESULT, generic
 from ..force.contact import broad_phase
@@ -22,7 +21,7 @@ from ..stepping.interpolation import interpolate_linearly
 from ..stepping.loop import stepping
 from ..stepping.method.method import Method
 from ..unilateral.stepped import space as names
-from ..unilateral.stepped.space import CLOSES, NO_IMPULSES, NO_ROOM
+from ..unilateral.stepped.space import CLOSES, NO_IMPULSES, NO_ROOM, address_in, space_at
 
 #: Rows of `tries`: the end of a step, its middle, its end by two halves.
 _WHOLE, _MIDDLE, _HALVES = range(3)
@@ -31,10 +30,11 @@ _WHOLE, _MIDDLE, _HALVES = range(3)
 @generic
 def _find_ends(model: Any, run: Any, time: float, h: float, controlled: bool, routine: int) -> int:
     """Ends of a step into `tries`, each by a routine as `step_one` is: DONE, or why there is none."""
-    space, block = run.table, run.table.words
+    address = address_in(run.table)
+    space = space_at(address)
     for row in range(_WHOLE if controlled else _HALVES, _HALVES + 1):
         space.measures[names.SIZE] = h * (0.5 if controlled and row != _WHOLE else 1.0)
-        status = call_routine(routine, model, block[block.shape[0] - WORDS], row)
+        status = call_routine(routine, model, address, row)
         if status == rk.DONE and row == _MIDDLE:
             status = loop.arrive(model, run.control, run.plan, time + 0.5 * h, space.tries[_MIDDLE])
         if status != rk.DONE:
@@ -48,10 +48,10 @@ def attempt(model: Any, run: Any, time: float, h: float) -> float:
 
     Where what closes has a restitution Python finds them, if it is there.
     """
-    space, work, control, counts = run.table, run.work, run.control, run.plan
+    space, work, control, counts = space_at(address_in(run.table)), run.work, run.control, run.plan
     tries, before, newton = space.tries, space.counts[names.PROBLEMS], space.counts[names.NEWTON]
     controlled = control[rk.FIXED_STEP] == 0.0 and counts[rk.FORCED] == 0
-    routine, python = space.words[space.words.shape[0] - names.ROUTINE], space.counts[names.BY_PYTHON]
+    routine, python = run.table[run.table.shape[0] - names.ROUTINE], space.counts[names.BY_PYTHON]
     while True:
         status = _find_ends(model, run, time, h, controlled, routine)
         if status != CLOSES or python == 0:
@@ -114,7 +114,7 @@ def accept(model: Any, run: Any, lane: int, error: float, controlled: bool) -> N
             growth = min(2.0, 0.8 * (control[rk.ACCURACY] / error) ** 0.5)
         if control[rk.CLIPPED] == 0.0 or growth * h > control[rk.STEP]:
             control[rk.STEP] = max(control[rk.MIN_STEP], growth * h)
-    elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, run.table, h):
+    elif counts[rk.LIMITER] != 0 and counts[rk.PASSES] == 0 and _is_fast(model, space_at(address_in(run.table)), h):
         if permitted_step(model, counts[rk.LIMITER], limits.MISSED, h) < h:
             counts[rk.PASSES] = 1
 
@@ -152,8 +152,8 @@ def limit(model: Any, run: Any, mark: float) -> None:
 
 
 find = of_one_state(interpolate, "contact")
-#: NO_ROOM and CLOSES leave the run where the step begins, to be called again, or to be stepped by another solver. The space is
-#: where others have their table.
+#: NO_ROOM and CLOSES leave the run where the step begins, to be called again, or to be stepped by another solver. The words of
+#: the space are where others have their table.
 advance = stepping(
     Method(attempt, plan, accept=accept, refuse=refuse, interpolate=interpolate, limit=limit, from_realized=True), "contact"
 )

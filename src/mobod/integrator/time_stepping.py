@@ -224,7 +224,7 @@ class TimeStepping(Integrator):
 
     def _jobs(self, state: State) -> list[Job]:
         row, rows = np.zeros(1), np.zeros((1, 1))
-        arguments = state.block, rows, self._stepped.space, self.control, self.counts, row, rows, row
+        arguments = state.block, rows, self._stepped.space.words, self.control, self.counts, row, rows, row
         jobs = [*super()._jobs(state), Job(steps.advance, arguments)]
         return [*jobs, Job(step_one)] if self._steps_in_kernels(state) else jobs
 
@@ -292,7 +292,7 @@ class TimeStepping(Integrator):
 
     def forget_steps(self) -> None:
         """No impulses are known of steps before."""
-        names.clear(self._stepped.space)
+        names.clear(names.address_of(self._stepped.space))
 
     def begin_apart(self, state: State) -> None:
         """Prepare for `find_end`, of states that kernels load into *state*."""
@@ -313,9 +313,9 @@ class TimeStepping(Integrator):
         return y
 
     def arguments(self) -> tuple[Any, ...]:
-        """As of other integrators; what stepping works in is in the table's place."""
+        """As of other integrators; the words of what stepping works in are in the table's place."""
         work, _, control, counts = super().arguments()
-        return work, self._stepped.space, control, counts
+        return work, self._stepped.space.words, control, counts
 
     def try_step(self, times: Array, results: Array, energies: Array) -> int:
         """Take steps and reports, as `Integrator.advance` asks for them: what kernels do not know Python finds for them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...algebra.pointers import by_address
 from ...algebra.record import attach
 from ...algebra.scalar import load, one, store, zero
 from ...compiling import apart, compiled, generic
@@ -337,7 +338,7 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
     FINISHED, UNFINISHED, or ASKS where lanes wait for Python, whose states are in their rows.
     """
     number = begin_work(worker, chunks, calls)
-    model, single = attach(block), attach(single_block)
+    model, single, crew, data = attach(block), attach(single_block), by_address(crew), by_address(data)
     queue, control = crew.queue, crew.run.control
     controlled = not crew.run.settings[rk.FIXED_STEP] > 0.0
     for _ in range(queue[at.LIMIT]):

@@ -23,7 +23,7 @@ from ...algebra.order import larger, size_of
 from ...algebra.pointers import numbers1
 from ...algebra.record import call_routine
 from ...algebra.scalar import load, sqrt, store, where, zero
-from ...compiling import generic
+from ...compiling import apart, generic
 from ...constraint.line_on_line_contact import overhang
 from ...constraint.protocol import POSITIONS
 from ...tree import constraints
@@ -341,7 +341,7 @@ def _closes(model: Any, space: Any, at: int, h: Any, row: int) -> Any:
     return closes
 
 
-@generic
+@apart
 def closing(model: Any, space: Any, h: Any, row: int) -> Any:
     """Above zero where any gap would close within a step of size h."""
     found = zero(h)
@@ -367,7 +367,7 @@ def _is_fixed(model: Any, space: Any, at: int) -> bool:
     return most <= ROUNDING * size
 
 
-@generic
+@apart
 def find_closing(model: Any, space: Any, h: float, row: int) -> int:
     """Let gaps that would close take part, beside those that do: NONE, SOME, or STRUCK where one bounces."""
     found = NONE

@@ -26,7 +26,7 @@ from typing import Any
 
 from ...algebra import vec3
 from ...algebra.scalar import load_lane, sqrt
-from ...compiling import generic
+from ...compiling import apart, generic
 from ...contact import access
 from ...contact.access import load3_lane
 from ...force.contact import broad_phase
@@ -194,7 +194,7 @@ def place_all(model: Any, space: Any) -> None:
             place_surfaces(model, start, start + model.force_integers[i + broad_phase.NUM_SURFACES])
 
 
-@generic
+@apart
 def find_points(model: Any, space: Any, h: float, lane: int) -> None:
     """All points that touch in one state, after `place_all`, for a step of size h; how many says ``counts[POINTS]``."""
     space.counts[names.POINTS] = 0

@@ -206,18 +206,10 @@ def _fulfil_momentum(space: Any, mark: Any) -> None:
         store(points, i, names.V + 2, where(mark > 0.0, b, before[2]))
 
 
-# Of one state, what is done at several places is a function of its own, by the address of what it works on
-
-
 @apart
-def _fulfil_momentum_at(block: int, mark: float) -> None:
-    _fulfil_momentum(names.space_at(block), mark)
-
-
-@generic
 def _fulfil_momentum_of_one(space: Any, mark: float) -> None:
-    """`_fulfil_momentum`, of one state."""
-    _fulfil_momentum_at(names.address_of(space), mark)
+    """`_fulfil_momentum`, of one state, which asks for it at several places."""
+    _fulfil_momentum(space, mark)
 
 
 @generic
@@ -495,15 +487,9 @@ def _length_of_step(space: Any, linear: float, square: float) -> float:
     return length
 
 
-@generic
+@apart
 def _solve_linear(space: Any, both: bool) -> None:
     """The row STEP becomes the solution with the slopes of all points, symmetric or *both*."""
-    _solve_linear_at(names.address_of(space), both)
-
-
-@apart
-def _solve_linear_at(block: int, both: bool) -> None:
-    space = names.space_at(block)
     x, y = space.values, space.values
     if both:
         y = space.mirrored
@@ -803,7 +789,7 @@ def push_free(space: Any) -> None:
                 store(vectors, names.FREE, i, load(vectors, names.FREE, i) + load(vectors, names.PUSH, i))
 
 
-@generic
+@apart
 def find_problem(model: Any, space: Any) -> bool:
     """Rows and pattern of the points, and the masses; False where there is no room for them."""
     counts = space.counts

@@ -17,7 +17,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...algebra.arrays import Array
-from ...algebra.pointers import WORDS, block_of, bytes1, bytes2, integers1, integers2, numbers1, numbers2, numbers3
+from ...algebra.pointers import (
+    WORDS,
+    arrays_of,
+    block_of,
+    bytes1,
+    bytes2,
+    integers1,
+    integers2,
+    layout_of,
+    numbers1,
+    numbers2,
+    numbers3,
+)
 from ...algebra.record import LANES, aligned_zeros
 from ...compiling import compiled, generic
 
@@ -263,102 +275,27 @@ def find_rows_along(above: Any, depth: Any, first_entry: Any, column: Any) -> No
 MEASURES, TRIES = Space._fields.index("measures"), Space._fields.index("tries")
 
 
+_INTEGERS = dict.fromkeys(Space._fields, integers1) | dict.fromkeys(("elements", "joints", "pairs", "ties", "gaps"), integers2)
+_BYTES = {"weighed": bytes1, "pattern": bytes2, "filled": bytes2}
+_NUMBERS = {
+    **dict.fromkeys(("measures", "mass", "factor_of_mass", "values", "mirrored"), numbers1),
+    **dict.fromkeys(("vectors", "tries", "points", "coefficients", "kept", "stick_numbers"), numbers2),
+}
+#: Of the block of one state's space, and of eight states'.
+_ONE = layout_of(Space, _INTEGERS | _BYTES | _NUMBERS)
+_EIGHT = layout_of(Space, _INTEGERS | _BYTES | dict.fromkeys(_NUMBERS, numbers3))
+
+
 @generic
 def space_at(block: int) -> Space:
     """The space of one state whose block is at an address."""
-    return Space(
-        integers1(block, 0),
-        numbers1(block, 1),
-        integers2(block, 2),
-        integers2(block, 3),
-        integers1(block, 4),
-        integers1(block, 5),
-        integers1(block, 6),
-        integers1(block, 7),
-        integers1(block, 8),
-        integers1(block, 9),
-        integers1(block, 10),
-        integers1(block, 11),
-        integers1(block, 12),
-        integers1(block, 13),
-        bytes1(block, 14),
-        numbers1(block, 15),
-        numbers1(block, 16),
-        numbers2(block, 17),
-        numbers2(block, 18),
-        integers1(block, 19),
-        integers2(block, 20),
-        numbers2(block, 21),
-        integers1(block, 22),
-        numbers2(block, 23),
-        integers1(block, 24),
-        numbers2(block, 25),
-        integers1(block, 26),
-        integers1(block, 27),
-        integers1(block, 28),
-        bytes2(block, 29),
-        bytes2(block, 30),
-        integers1(block, 31),
-        integers1(block, 32),
-        integers1(block, 33),
-        integers1(block, 34),
-        numbers1(block, 35),
-        numbers1(block, 36),
-        integers2(block, 37),
-        integers2(block, 38),
-        integers1(block, 39),
-        numbers2(block, 40),
-        integers1(block, 41),
-    )
+    return arrays_of(block, _ONE)
 
 
 @generic
 def wide_at(block: int) -> Space:
     """The space of eight states whose block is at an address."""
-    return Space(
-        integers1(block, 0),
-        numbers3(block, 1),
-        integers2(block, 2),
-        integers2(block, 3),
-        integers1(block, 4),
-        integers1(block, 5),
-        integers1(block, 6),
-        integers1(block, 7),
-        integers1(block, 8),
-        integers1(block, 9),
-        integers1(block, 10),
-        integers1(block, 11),
-        integers1(block, 12),
-        integers1(block, 13),
-        bytes1(block, 14),
-        numbers3(block, 15),
-        numbers3(block, 16),
-        numbers3(block, 17),
-        numbers3(block, 18),
-        integers1(block, 19),
-        integers2(block, 20),
-        numbers3(block, 21),
-        integers1(block, 22),
-        numbers3(block, 23),
-        integers1(block, 24),
-        numbers3(block, 25),
-        integers1(block, 26),
-        integers1(block, 27),
-        integers1(block, 28),
-        bytes2(block, 29),
-        bytes2(block, 30),
-        integers1(block, 31),
-        integers1(block, 32),
-        integers1(block, 33),
-        integers1(block, 34),
-        numbers3(block, 35),
-        numbers3(block, 36),
-        integers2(block, 37),
-        integers2(block, 38),
-        integers1(block, 39),
-        numbers3(block, 40),
-        integers1(block, 41),
-    )
+    return arrays_of(block, _EIGHT)
 
 
 #: The places in a block, from its end, of the addresses of what steps a state with the space, and of what solves for impulses.
@@ -366,9 +303,15 @@ ROUTINE, SOLVER = 2, 1
 
 
 @generic
+def address_in(words: Any) -> int:
+    """The address of a block, which says where the block itself is, too."""
+    return words[words.shape[0] - WORDS]
+
+
+@generic
 def address_of(space: Space) -> int:
-    """The address of its block, which says where the block itself is, too."""
-    return space.words[space.words.shape[0] - WORDS]
+    """The same, by the space that has the block."""
+    return address_in(space.words)
 
 
 def with_block(space: Space, routine: int = 0, solver: int = 0) -> Space:
@@ -403,8 +346,9 @@ def widened(space: Space) -> Space:
 
 
 @compiled
-def clear(space: Space) -> None:
-    """As it was made: nothing is known of steps before."""
+def clear(address: int) -> None:
+    """As it was made: nothing is known of steps before. The *address* is its block's, see `address_of`."""
+    space = space_at(address)
     for i in range(space.counts.shape[0]):
         space.counts[i] = 0
     for i in range(space.measures.shape[0]):

@@ -50,29 +50,6 @@ _COPIED = (
 _FOUND = (*range(names.IMPULSE, names.IMPULSE + 3), *range(names.V, names.V + 3), names.SHIFT)
 
 
-# Functions of their own, by the addresses of what they work on: LLVM's work grows faster than a function does
-
-
-@apart
-def _find_points(model: Any, block: int, h: float, lane: int) -> None:
-    find_points(model, space_at(block), h, lane)
-
-
-@apart
-def _find_closing(model: Any, block: int, h: float, row: int) -> int:
-    return find_closing(model, space_at(block), h, row)
-
-
-@apart
-def _closing(model: Any, block: int, h: Any, row: int) -> Any:
-    return closing(model, wide_at(block), h, row)
-
-
-@apart
-def _find_problem(model: Any, block: int) -> bool:
-    return find_problem(model, space_at(block))
-
-
 @generic
 def _begin(model: Any, space: Any, h: Any) -> bool:
     """Speeds, those without contact, and what joints do; whether these do anything."""
@@ -122,11 +99,11 @@ def step_one(model: Any, block: int, to: int) -> int:
         first, to = 1, to - MISSED
     h = space.measures[names.SIZE]
     place_all(model, space)
-    _find_points(model, block, h, 0)
+    find_points(model, space, h, 0)
     surfaces, pushed = space.counts[names.POINTS], _begin(model, space, h)
     for at in range(space.gaps.shape[0]):
         space.gaps[at, names.TAKES_PART] = 0
-    more, result, moving = _find_closing(model, block, h, names.FREE), names.FREE, names.FREE
+    more, result, moving = find_closing(model, space, h, names.FREE), names.FREE, names.FREE
     while more != STRUCK:
         space.counts[names.POINTS] = surfaces
         add_gaps(model, space, h)
@@ -135,7 +112,7 @@ def step_one(model: Any, block: int, to: int) -> int:
         if space.counts[names.POINTS] == 0:
             if pushed:
                 weigh(model, space)
-        elif not _find_problem(model, block):
+        elif not find_problem(model, space):
             return names.NO_ROOM
         if pushed:
             push_free(space)
@@ -147,7 +124,7 @@ def step_one(model: Any, block: int, to: int) -> int:
             result, first = names.NEW, 0
         more, moving = NONE, result
         if result != names.FREE or pushed:
-            more = _find_closing(model, block, h, result)
+            more = find_closing(model, space, h, result)
         if more == NONE and result == names.NEW and stop_at_end(space, surfaces):
             for i in range(space.vectors.shape[1]):
                 space.vectors[names.MOVING, i] = space.vectors[names.NEW, i]
@@ -155,7 +132,7 @@ def step_one(model: Any, block: int, to: int) -> int:
             if not _solve(model, block, 0):
                 space.counts[names.KEPT] = 0
                 return names.NO_IMPULSES
-            more = _find_closing(model, block, h, result)
+            more = find_closing(model, space, h, result)
         if more == NONE:
             break
         _begin(model, space, h)  # again, with what these speeds would close
@@ -220,7 +197,7 @@ def _find_alone(model: Any, wide: Any, words: Any, who: Any) -> int:
     alone, sizes = 0, wide.measures
     for lane in range(8):
         if who[lane] != 0:
-            _find_points(model, words[1 + lane], load_lane(sizes, names.SIZE, 0, lane), lane)
+            find_points(model, space_at(words[1 + lane]), load_lane(sizes, names.SIZE, 0, lane), lane)
     for at in range(wide.sticks.shape[0]):
         store(wide.vectors, names.SCRATCH, 0, slip_of_stick(model, wide, at))
         for lane in range(8):
@@ -334,7 +311,7 @@ def step_eight(model: Any, block: int, to: int) -> int:
     pushed = _begin(model, wide, h)
     alone = _find_alone(model, wide, words, who)
     if wide.gaps.shape[0] > 0:
-        alone = alone | _leave(wide, who, _closing(model, words[0], h, names.FREE), 1)
+        alone = alone | _leave(wide, who, closing(model, wide, h, names.FREE), 1)
     _share_rows(wide, words, who, slots, owners)
     if wide.counts[names.POINTS] > 0:
         _gather(wide, words, who, slots)
@@ -349,7 +326,7 @@ def step_eight(model: Any, block: int, to: int) -> int:
         weigh(model, wide)
         push_free(wide)
     if wide.gaps.shape[0] > 0 and (pushed or result != names.FREE):
-        alone = alone | _leave(wide, who, _closing(model, words[0], h, result), 1)
+        alone = alone | _leave(wide, who, closing(model, wide, h, result), 1)
     _scatter(wide, words, who, slots)
     _end(model, wide, result, result, h, to)
     return alone

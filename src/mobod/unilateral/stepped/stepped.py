@@ -42,9 +42,10 @@ STEPPED_POINT = np.dtype(
 
 
 @compiled
-def find_points_and_rows(block: Any, space: Space, h: float) -> int:
+def find_points_and_rows(block: Any, address: int, h: float) -> int:
     """The points, their limits and columns at a record realized to VELOCITY; 1 where there is no room for them."""
-    model, counts = attach(block), space.counts
+    model, space = attach(block), names.space_at(address)
+    counts = space.counts
     place_all(model, space)
     find_points(model, space, h, 0)
     counts[names.NEED_POINTS] = counts[names.POINTS]
@@ -58,8 +59,9 @@ def find_points_and_rows(block: Any, space: Space, h: float) -> int:
 
 
 @compiled
-def _remember(space: Space, h: float) -> None:
+def _remember(address: int, h: float) -> None:
     """Keep the impulses of all points for the next step, as kernels do."""
+    space = names.space_at(address)
     remember(space)
     space.measures[names.LAST_STEP] = h
 
@@ -172,7 +174,7 @@ class Stepped:
     def dense_rows(self, state: State, h: float) -> DenseRows:
         """The contacts, for steps that Python takes."""
         space = self.space
-        while find_points_and_rows(state.block, space, h):
+        while find_points_and_rows(state.block, names.address_of(space), h):
             space = self.space = enlarged(space)
         n = int(space.counts[names.POINTS])
         space.counts[names.KEPT] = 0  # until `keep`
@@ -228,7 +230,7 @@ class Stepped:
             own[i] = 0.0
             own[i, 1 : 1 + size] = resisting[at : at + size]
             at += size
-        _remember(self.space, h)
+        _remember(names.address_of(self.space), h)
 
     # ------------------------------------------------------------------------------------------ results
 
