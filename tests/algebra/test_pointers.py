@@ -67,6 +67,23 @@ def test_a_named_tuple_by_its_address_has_the_same_arrays(rng):
     assert pointers.by_address(made) is made
 
 
+class Counted(NamedTuple):
+    rows: Any
+    count: Any
+
+
+@compiled
+def put_count(rows, count):
+    counted = pointers.by_address(Counted(rows, count))
+    counted.rows[0, 0] = 1.0 * counted.count
+
+
+def test_a_named_tuple_with_something_else_stays_what_it_is():
+    rows = np.zeros((1, 1))
+    put_count(rows, 3)
+    assert rows[0, 0] == 3.0
+
+
 def test_kernels_find_arrays_by_the_address_of_their_block(rng):
     made = Arrays(np.arange(3), rng.integers(0, 9, (2, 3)).astype(np.uint8), rng.normal(size=(2, 3)), np.zeros((2, 3, 8)))
     block = pointers.block_of(made)

@@ -94,18 +94,19 @@ def _lower_array_of_block(context: Any, builder: Any, typ: Any, words: Any, name
 
 
 def _by_address(kind: Any) -> Any:
-    """The type of a named tuple of arrays, and of such tuples, by its address; None of one that holds something else."""
+    """The type of a named tuple of arrays, and of such tuples, by its address; of one that holds something else its own."""
     kinds = [_by_address(one) if isinstance(one, types.BaseNamedTuple) else one for one in kind]
     for one in kinds:
         plain = isinstance(one, types.Array) and one.layout == "C" and one.ndim < pointers.WORDS
         if not (plain or isinstance(one, BlockType)):
-            return None
+            return kind
     return BlockType(kind.instance_class.__name__, kind.fields, kinds)
 
 
 @primitive(pointers.by_address, types.BaseNamedTuple, result=_by_address)
 def _lower_by_address(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-    return _put(context, builder, sig.return_type, sig.args[0], args[0])
+    given, made = sig.args[0], sig.return_type
+    return args[0] if made == given else _put(context, builder, made, given, args[0])
 
 
 def _put(context: Any, builder: Any, block: BlockType, of: Any, arrays: Any) -> Any:

@@ -95,7 +95,10 @@ def arrays_of(block: int, layout: Layout) -> Any:
 
 
 def by_address(arrays: Any) -> Any:
-    """The same named tuple of arrays, and of such tuples. In kernels its address from now on, as that of `arrays_of`."""
+    """The same named tuple of arrays, and of such tuples. In kernels its address from now on, as that of `arrays_of`.
+
+    It stays what it is where it holds something else, such as an array that has gaps.
+    """
     return arrays
 
 
