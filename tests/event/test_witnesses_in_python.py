@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 
 import mobod as mb
@@ -92,6 +93,44 @@ def test_what_goes_over_and_comes_back_within_a_step_is_found():
     mb.simulate(system, state, 0.6, integrator=mb.integrator.RungeKuttaMerson(system, fixed_step_size=0.05))
     above = np.sqrt(2 * 2e-4 / 9.81)
     assert np.allclose(seen, [3.0 / 9.81 - above, 3.0 / 9.81 + above], rtol=0.0, atol=1e-5)
+
+
+@pytest.mark.parametrize("of", ["witness", "handler"])
+def test_a_derived_class_that_computes_another_value_has_not_the_rate_of_its_base(of):
+    """A parabola in the angle, which just comes to zero at the angle's extremes, and goes back within the step."""
+
+    def parabola(q):
+        return place - q * q
+
+    class Hump(Coordinate):
+        def calc_value(self, state):
+            return parabola(super().calc_value(state))
+
+    class Over(Slow):
+        def get_value(self, state):
+            return parabola(super().get_value(state))
+
+    def events(plain):
+        system, start = mb.examples.double_pendulum.build()
+        upper = system.matter.bodies["upper"]
+        if plain:
+            handler = Slow(FunctionWitness(lambda state: parabola(state.q[0]), mb.Stage.POSITION))
+        else:
+            handler = Slow(Hump(upper, 0, 0.0)) if of == "witness" else Over(Coordinate(upper, 0, 0.0))
+        system.add_event_handler(handler)
+        state = system.realize_topology()
+        state.q = start.q
+        mb.simulate(system, state, 5.0, accuracy=1e-3, report_interval=5.0)
+        return handler.times
+
+    system, start = mb.examples.double_pendulum.build()
+    q = mb.simulate(system, start, 5.0, accuracy=1e-3, report_interval=1e-3).q[:, 0] ** 2
+    extremes = q[1:-1][np.diff(q)[1:] * np.diff(q)[:-1] < 0.0]
+    assert len(extremes) > 5
+    for extreme in extremes:
+        for near in (1e-2, 1e-3, -1e-3, -1e-2):
+            place = extreme + near
+            assert_allclose(events(False), events(True), rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("step", [False, True])

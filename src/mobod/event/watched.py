@@ -10,7 +10,7 @@ from operator import attrgetter
 from typing import Any
 
 from ..state.trigger_info import TriggerInfo
-from ..value.overriding import holds_for
+from ..value.overriding import agrees, holds_for
 from ..value.stage import Stage
 from .handler import EventHandler
 from .reporter import EventReporter
@@ -116,10 +116,11 @@ def is_compiled(owner: Any) -> bool:
 def of_triggered(one: Triggered) -> Watched:
     """A triggered handler or reporter as something to watch."""
     witness = one.witness if isinstance(one, When) else None
-    rate = witness.calc_rate if witness is not None and witness.has_rate else None
-    value = one.get_value
+    value, rate = one.get_value, None
     if witness is not None and type(one).get_value is When.get_value:
         value = witness.calc_value
+        if witness.has_rate and agrees(type(witness), "calc_rate", "calc_value"):
+            rate = witness.calc_rate
     own = any(getattr(type(one), name) is not getattr(Triggered, name) for name in ("get_required_stage", "get_trigger_info"))
     read = _ask if own else _read_plain if witness is None else _read
     settings = stage, info, *_ = read(one)

@@ -1,6 +1,11 @@
-"""Inheritance of compiled forms: a class derived from one that has it may compute something else."""
+"""Inheritance of compiled forms, and of rates: a class derived from one that has it may compute something else."""
 
 from __future__ import annotations
+
+
+def agrees(kind: type, name: str, other: str) -> bool:
+    """True if attribute *name* of *kind* is of what *other* computes: no derived class has defined *other* alone since."""
+    return next((name in vars(one) for one in kind.__mro__ if name in vars(one) or other in vars(one)), False)
 
 
 def holds_for(kind: type, name: str) -> bool:
