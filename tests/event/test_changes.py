@@ -388,3 +388,50 @@ def test_what_a_witness_is_of_stays():
         angle.mobod = system.matter.bodies[1]
     assert_array_equal(height.station, [0.1, 0.0, 0.0])
     assert angle.mobod is lower
+
+
+@pytest.mark.parametrize("kind", [mb.event.ScheduledHandler, mb.event.PeriodicHandler])
+@pytest.mark.parametrize("by_steps", [False, True])
+@pytest.mark.parametrize("what", ["off", "on", "witness"])
+def test_a_handler_that_sets_what_another_watches_and_leaves_the_state_is_heeded_at_once(kind, by_steps, what):
+    def times(at, what, place=0.3):
+        system, start = mb.examples.double_pendulum.build()
+        lower, found = system.matter.bodies["lower"], []
+
+        class Note(mb.event.When):
+            def handle_event(self, state, accuracy):
+                found.append(state.time)
+
+        note = Note(mb.event.Coordinate(lower, 0, place), rising=what != "on", falling=what != "on")
+
+        class Set(kind):
+            def get_next_event_time(self, state, include_current_time):
+                if kind is mb.event.PeriodicHandler:
+                    return super().get_next_event_time(state, include_current_time)
+                return at if state.time < at or (state.time == at and include_current_time) else np.inf
+
+            def handle_event(self, state, accuracy):
+                if 0.0 < state.time <= 1.5 * at:
+                    if what == "witness":
+                        note.witness = mb.event.Coordinate(lower, 0, -0.2)
+                        return
+                    note.info.set_trigger_on_rising_sign_transition(what == "on")
+                    note.info.set_trigger_on_falling_sign_transition(what == "on")
+
+        system.add_event_handler(note)
+        system.add_event_handler(Set(at) if kind is mb.event.PeriodicHandler else Set())
+        state = system.realize_topology()
+        state.q = start.q
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+        stepper.initialize(state)
+        while by_steps and stepper.time < 3.99:
+            stepper.step(0.05)
+        stepper.step_to(4.0)
+        return np.array(found)
+
+    both = times(1e3, "off"), times(1e3, "off", -0.2)  # of the two witnesses all the time
+    found = times(1.0, what)
+    before = [] if what == "on" else both[0][both[0] < 1.0]
+    after = [] if what == "off" else both[what == "witness"][both[what == "witness"] > 1.0]
+    assert len(before) + len(after) > 0
+    assert_allclose(found, [*before, *after], rtol=0, atol=1e-5)

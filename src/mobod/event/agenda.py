@@ -49,6 +49,8 @@ class Agenda:
         self._handlers = [one for one in handlers if isinstance(one, Scheduled)]
         self._reporters = [one for one in reporters if isinstance(one, Scheduled)]
         self._triggered = [of_triggered(one) for one in (*reporters, *handlers) if isinstance(one, Triggered)]
+        #: Whether some have methods for what they watch, and are asked each time.
+        self._tell_their_own_way = any(one.tells_its_own_way for one in self._triggered)
         #: Handlers of impacts, which are told what flights the integrator resolves.
         self.impacts = [one for one in handlers if isinstance(one, ImpactWhen)]
 
@@ -57,8 +59,8 @@ class Agenda:
 
         #: The calls for witnesses that change sign at once.
         self._calls: dict[tuple[Watched, ...], tuple[list[Call], list[Call]]] = {}
-        #: The witnesses that were watched last, and how many settings of theirs had been set by then.
-        self._watched: tuple[int, list[Watched]] | None = None
+        #: The witnesses that were watched last, how many settings of any had been set by then, and what those of these were.
+        self._watched: tuple[int, list[Watched], list[Any]] | None = None
         #: What watches contacts, where they run by events: the time stepper sets it.
         self.contacts: Any = None
         self._with_events = overriding("calc_time_of_next_scheduled_event")
@@ -151,9 +153,10 @@ class Agenda:
     def watched(self, state: State) -> list[Watched]:
         """All witnesses, of reporters, of handlers and of subsystems, that make an event when they rise or fall."""
         resources, known = state.resources, self._watched
-        for k, one in enumerate(self._triggered):
-            if one.read(one.owner) != one.settings:
-                self._triggered[k], known = of_triggered(one.owner), None
+        if known is None or self._may_differ(known[0]):
+            for k, one in enumerate(self._triggered):
+                if one.read(one.owner) != one.settings:
+                    self._triggered[k], known = of_triggered(one.owner), None
         if known is not None and known[0] == TriggerInfo.changes and self.contacts is None and resources is None:
             return known[1]  # as after most events
         found = self._triggered[:]
@@ -163,8 +166,26 @@ class Agenda:
             for index, subsystem in enumerate(self.system.subsystems):
                 found += self._triggers_of(state, resources, index, subsystem)
         found = [one for one in found if one.info.rising or one.info.falling]
-        self._watched = TriggerInfo.changes, found
+        self._watched = TriggerInfo.changes, found, self._settings()
         return found
+
+    def is_set_anew(self) -> bool:
+        """True if what triggered handlers and reporters watch, or its changes of sign, was set since `watched` was asked."""
+        known = self._watched
+        if known is None or not self._may_differ(known[0]):
+            return False
+        if self._settings() != known[2]:
+            return True
+        self._watched = TriggerInfo.changes, *known[1:]
+        return False
+
+    def _may_differ(self, changes: int) -> bool:
+        return changes != TriggerInfo.changes or self._tell_their_own_way
+
+    def _settings(self) -> list[Any]:
+        """The settings of the owners of triggers."""
+        settings = [one.read(one.owner) for one in self._triggered]
+        return [(one, *vars(one[1]).values()) for one in settings]
 
     def _triggers_of(self, state: State, resources: Any, index: int, subsystem: Any) -> list[Watched]:
         places = []

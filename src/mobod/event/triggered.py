@@ -77,6 +77,16 @@ class Triggered(Sealed, Abstract):
         """The changes of sign that are events, and the window in which they are localized; live."""
         return self.info
 
+    @property
+    def info(self) -> TriggerInfo:
+        """The changes of sign that are events, and the window in which they are localized; live."""
+        return self._info
+
+    @info.setter
+    def info(self, info: TriggerInfo) -> None:
+        self._info = info
+        TriggerInfo.changes += 1
+
     @abc.abstractmethod
     def get_value(self, state: State) -> float:
         """Compute the witness at *state*, which is not to be changed: continuous between events, with zeros where they are."""

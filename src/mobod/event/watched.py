@@ -28,7 +28,7 @@ def _ask(owner: Any) -> tuple[Any, ...]:
     return owner.get_required_stage(), owner.get_trigger_info(), getattr(owner, "witness", None)
 
 
-# of others, after each event
+# of others
 _read_plain, _read = attrgetter("_required_stage", "info"), attrgetter("_required_stage", "info", "witness")
 
 
@@ -70,6 +70,11 @@ class Watched:
 
     #: What the owner is of: `EventReporter`, `EventHandler`, or None of a subsystem.
     form: type | None = None
+
+    @property
+    def tells_its_own_way(self) -> bool:
+        """True if its owner's class has methods for its settings, so that what was set does not tell them."""
+        return self.read is _ask
 
     @functools.cached_property
     def what(self) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..state.state import State
+from ..state.trigger_info import TriggerInfo
 from .triggered import TriggeredHandler
 from .witness import Witness, as_witness
 
@@ -33,6 +34,16 @@ class When(TriggeredHandler):
     def __init__(self, witness: Any, **settings: Any) -> None:
         self.witness = as_witness(witness)
         super().__init__(self.witness.required_stage, **settings)
+
+    @property
+    def witness(self) -> Witness:
+        """Its witness."""
+        return self._witness
+
+    @witness.setter
+    def witness(self, witness: Witness) -> None:
+        self._witness = witness
+        TriggerInfo.changes += 1
 
     def get_witness(self) -> Witness:
         """Its witness."""

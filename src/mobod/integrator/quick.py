@@ -111,6 +111,7 @@ class Quick:
 
     def watch_by(self, watch: Watch | None) -> None:
         """Let the loop look at witnesses, if there are any."""
+        self.is_ready = self.is_ready and watch is self.watch
         self.watch, self.moves = watch, self._leaves_out or (watch is not None and watch.moves)
         if self.moves:
             back = loop.return_to_end

@@ -368,7 +368,7 @@ class TimeStepper(Sealed):
             return StepStatus.END_OF_SIMULATION
         self._termination = self._integrator.termination = None  # the end has been put off
         self._final = np.inf if final is None else final
-        if not state.is_unchanged():
+        if not state.is_unchanged() or self._agenda.is_set_anew():
             self._take_up()
         if self._reports_all and self._starts:
             self._starts = False
@@ -522,6 +522,8 @@ class TimeStepper(Sealed):
     def _is_clear(self, quick: Quick, end: float) -> bool:
         """True if nothing that is to be asked is due up to *end*; then witnesses are watched anew if the state was changed."""
         state = quick.state
+        if self._agenda.is_set_anew():
+            return False
         for ask in quick.handlers:
             if not ask(state, self._handled_at != self._now) > end:
                 return False
@@ -662,7 +664,8 @@ class TimeStepper(Sealed):
             if (answer is None or answer is False) and state.stage_number >= _TIME:
                 self._handled_at = self._now
                 # q or u were set, or what witnesses see begins anew
-                if state.stage_number < _VELOCITY or not (self._watch is None or state.valid & _UNCHANGED):
+                begins = not (self._watch is None or state.valid & _UNCHANGED) or self._agenda.is_set_anew()
+                if begins or state.stage_number < _VELOCITY:
                     self._stop_watching(quick)
                     self._realize_changed(kept)
                     state.mark_unchanged()
@@ -1002,7 +1005,7 @@ class TimeStepper(Sealed):
             state.mark_unchanged()
         try:
             ends = let_handle(self.system, state, calls, self._now, account.after)
-            changed = not state.is_unchanged() or y != state.y_values.tobytes()
+            changed = not state.is_unchanged() or y != state.y_values.tobytes() or self._agenda.is_set_anew()
             if changed:
                 kept_by_integrator = kept_by_integrator or integrator.kept()
                 self._reach = max(self._now - self.began, 0.5 * self._reach)
