@@ -36,6 +36,9 @@ class Triggered(Sealed, Abstract):
     is found too; several extrema within one step are not (`max_step_size` helps). The event is then localized on the
     interpolated motion, and `handle_event` sees the later end of the window: the witness has changed sign.
 
+    What a handler sets of `info`, or of a ready-made handler's `witness`, holds from there on; in an `Ensemble`, whose states
+    have their handlers in common, from the next run on.
+
     Examples
     --------
     >>> import mobod as mb

@@ -42,8 +42,9 @@ def callback_of(function: Function) -> Callback:
         if at_once is not None:
             try:
                 value, slopes, bends = at_once(x, v)
-                if math.isfinite(value + sum(slopes) + sum(bends)):
-                    return value, slopes, bends
+                found = float(value), [*map(float, slopes)], [*map(float, bends)]
+                if math.isfinite(found[0] + sum(found[1]) + sum(found[2])):
+                    return found
             except Exception:  # if the error is the function's own, a call with numbers raises it again
                 pass
         return _jet(number, x, v)
