@@ -515,6 +515,7 @@ def test_memory_of_states_that_are_stepped_one_by_one_is_that_of_the_documents()
         ({"controller": 3}, TypeError, "controller"),
         ({"terminate": lambda t, q, u: (1.0, 2.0)}, mb.ModelError, "a number"),
         ({"observe": 3}, TypeError, "observe"),
+        ({"controller": lambda q, u, M: (-0.1 * u[0], 0.0)}, mb.ModelError, r"takes \(q, u, M\).*for mobod.control.Custom"),
         ({"controller": lambda q, v: -q}, mb.ModelError, r"controller is a function of \(t, q, u\).*takes \(q, v\)"),
         ({"observe": lambda t, q, u: "high"}, mb.ModelError, "observe has to return a number.*'high'"),
         ({"record": ["kinetic"]}, ValueError, "kinetic"),

@@ -172,13 +172,17 @@ def _check_signature(name: str, function: Function) -> None:
         return
     if _names_of(function) is not None:
         return
+    names = tuple(signature.parameters)
     try:
         signature.bind(*ARGUMENTS)
+        fits = all(one not in ARGUMENTS or one == own for one, own in zip(names, ARGUMENTS, strict=False))
     except TypeError:
-        takes = ", ".join(signature.parameters) or "nothing"
+        fits = False
+    if not fits:
         raise ModelError(
-            f"{name} is a function of (t, q, u), or of those of them that it names as arguments; this one takes ({takes})"
-        ) from None
+            f"{name} is a function of (t, q, u), or of those of them that it names as arguments; this one takes "
+            f"({', '.join(names) or 'nothing'}). A law of M, bias, gravity and others is for mobod.control.Custom"
+        )
 
 
 def _names_of(function: Function) -> tuple[str, ...] | None:
