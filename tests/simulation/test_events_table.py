@@ -252,6 +252,25 @@ def test_contacts_tell_when_they_are_struck_slide_and_stick():
     assert_allclose(events["energy"].sum(), -lost, atol=1e-5)
 
 
+def test_contacts_that_only_open_at_a_handlers_event_have_one_row():
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -G, 0))
+    ball = mb.mobilizer.Translation(matter.ground, mb.body.Particle(2.0), name="ball")
+    mb.contact.PointPlane(matter.ground, (0, 1, 0), 0.0, ball, (0, 0, 0), name="floor")
+
+    class Throw(mb.event.PeriodicHandler):
+        def handle_event(self, state, accuracy):
+            if state.time > 0.0:
+                state.u = 0.0, 1.0, 0.0
+
+    system.add_event_handler(Throw(1.0, name="throw"))
+    events = mb.simulate(system, system.realize_topology(), 1.1).events
+    thrown = events[events["time"] == 1.0]
+    assert [(one.name, one.kind) for one in thrown] == [("throw", "scheduled"), ("floor", "opened")]
+    assert_allclose(thrown["energy"], [1.0, 0.0], atol=1e-9)
+
+
 def test_between_steps_of_a_stepper_too_and_only_so_many_are_kept():
     system, state = mb.examples.double_pendulum.build()
     arm = system.matter.bodies["lower"]

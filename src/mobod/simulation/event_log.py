@@ -83,11 +83,11 @@ class EventLog:
     def add_account(self, time: float, account: Account, kind: str, told: Collection[int] = (), follows: Any = None) -> None:
         """Add what calls have done and set: as *kind*, or as changes; not of owners that are *told* of already.
 
-        The owner that *follows* was called after the others, and is in it where it has done something.
+        The owner that *follows* was called after the others, and is in it where it has changed the energy.
         """
         for owner, energy, impulses in account.entries:
             of_call = "" if owner is follows else kind
-            if id(owner) not in told and (of_call or energy or impulses):
+            if id(owner) not in told and (of_call or energy or (impulses and owner is not follows)):
                 name = getattr(owner, "name", None) or owner.get_name()
                 self.add(time, (name, of_call or "changed", "", ""), energy)
             if impulses:

@@ -30,7 +30,8 @@ class Event(NamedTuple):
     name : str
         Of the handler or reporter; of what was set or struck: a mobilizer, a constraint, a contact; or of a subsystem.
     kind : str
-        ``"triggered"`` where a witness changed sign, ``"scheduled"`` where a handler was due; and what followed, at the same
+        ``"triggered"`` where a witness changed sign, ``"scheduled"`` where a handler was due, ``"changed"`` of others, such
+        as contacts, that changed the energy then; and what followed, at the same
         time: ``"locked"``, ``"unlocked"``, ``"enabled"`` or ``"disabled"`` of a constraint, ``"driven"`` or ``"let go"`` by a
         motion, ``"attached"`` or ``"detached"`` of a mass, ``"struck"`` by an impact, ``"closed"``, ``"opened"``,
         ``"stuck"``, ``"slid"`` of a unilateral contact.
