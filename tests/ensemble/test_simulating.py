@@ -214,6 +214,40 @@ def test_an_interrupted_run_hands_on_what_there_is():
     assert np.isnan(motions.q[motions.failed]).all()
 
 
+@pytest.mark.parametrize("refuses", [False, True])
+def test_where_runs_have_ended_or_wait_to_go_on_alone_when_one_is_interrupted(refuses):
+    """What a function has ended is as it is without; where a part in Python has raised an error nothing is known yet."""
+
+    class Refuses(mb.force.CustomImplementation):
+        def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+            if state.q[0] > 0.2:
+                raise ValueError("too far")
+
+    system, _ = mb.examples.double_pendulum.build()
+    if refuses:
+        mb.force.Custom(system.forces, Refuses())
+    ensemble = mb.Ensemble(system, 5, state=system.realize_topology(), threads=1)
+    ensemble.q = np.stack([np.linspace(0.1, -0.5, 5), np.zeros(5)], axis=1)
+    ensemble.u = [[2.0, 0.0]] * 5
+    begun = ensemble.q.copy()
+
+    def stop(done, n):
+        raise KeyboardInterrupt
+
+    settings = {"report_interval": 0.5, "accuracy": 1e-4, "terminate": None if refuses else lambda q, u: q[0] - 0.2}
+    expected = ensemble.copy().simulate(1.0, **settings)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        ensemble.simulate(1.0, progress=stop, **settings)
+    motions = caught.value.trajectory
+    if refuses:
+        assert "too far" in expected.failures[0].reason and "interrupted" in motions.failures[0].reason
+        assert np.array_equal(ensemble.q, begun)
+    else:
+        ended = [i for i in range(5) if i not in motions.failures]
+        assert ended and all(motions.terminations[i].time == expected.terminations[i].time for i in ended)
+        assert all(len(motions[i].events) == len(expected[i].events) == 1 for i in ended)
+
+
 class Wind(mb.force.CustomImplementation):
     def calc_force(self, state, body_forces, particle_forces, mobility_forces):
         mobility_forces[0] += 0.3 * np.sin(state.time)

@@ -166,8 +166,9 @@ class WholeRun:
                 self._run_sets(going, results, first)
                 going = self._after_lanes(going, overridden[:0], results, first)
         finally:  # after Ctrl-C, what has not come to its end is where it began, with its past
-            left = np.isin(self.outcome[first:stop, layout.STATUS], _ON_THEIR_WAY)
-            self.begin_again(np.flatnonzero(left) + first)
+            self._end_terminated(which)
+            left = which[np.isin(self.outcome[which, layout.STATUS], _ON_THEIR_WAY) | self._goes_alone(which)]
+            self.begin_again(np.array([i for i in left.tolist() if i not in self.reasons], int))
 
     def _run_sets(self, which: npt.NDArray[np.int64], results: Array, first: int) -> None:
         """Run states in lanes of the constraints that are enabled in each."""
@@ -190,15 +191,10 @@ class WholeRun:
         """Take states that have been in lanes on alone where these have left them; returns those that take a lane again."""
         ensemble, lanes = self._ensemble, self.lanes
         assert lanes is not None
-        for i in (which[self.outcome[which, layout.STATUS] == layout.TERMINATED]).tolist():
-            y = np.concatenate([part[i] for part in ensemble._variables[1:5]])
-            self.terminations[i] = Termination(float(self.reached[i, 0]), ENDED, y)
-            self.add_events(i, ended_at(float(self.reached[i, 0])), np.zeros(1, np.int64))
-            self.outcome[i, layout.STATUS] = rk.REACHED
+        self._end_terminated(which)
         # of a few others that have failed a run of one state finds out what was at fault
         status = self.outcome[which, layout.STATUS]
-        alone = (go_on_alone(lanes, status) & (status != layout.WAITS)) | np.isin(which, overridden)
-        alone |= np.isin(status, (NO_ROOM, NO_IMPULSES, CLOSES))  # which a run of one state makes, or finds by another solver
+        alone = self._goes_alone(which) | np.isin(which, overridden)
         known = np.isin(status, (rk.REACHED, layout.NOT_CALLED, layout.WAITS))
         stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
         again = which[np.concatenate([stuck, others])]
@@ -210,6 +206,22 @@ class WholeRun:
             self.begin_again(again[fresh & ~handled])
             ensemble._run_one_by_one(self, again, results, first)
         return which[self.outcome[which, layout.STATUS] == layout.WAITS]
+
+    def _end_terminated(self, which: npt.NDArray[np.int64]) -> None:
+        """Those that a function has ended in lanes have come to their ends."""
+        for i in (which[self.outcome[which, layout.STATUS] == layout.TERMINATED]).tolist():
+            y = np.concatenate([part[i] for part in self._ensemble._variables[1:5]])
+            self.terminations[i] = Termination(float(self.reached[i, 0]), ENDED, y)
+            self.add_events(i, ended_at(float(self.reached[i, 0])), np.zeros(1, np.int64))
+            self.outcome[i, layout.STATUS] = rk.REACHED
+
+    def _goes_alone(self, which: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+        """True for states that are to be run alone where lanes have left them."""
+        status = self.outcome[which, layout.STATUS]
+        alone = np.isin(status, (NO_ROOM, NO_IMPULSES, CLOSES))  # which a run of one state makes, or finds by another solver
+        if self.lanes is not None:
+            alone |= go_on_alone(self.lanes, status) & (status != layout.WAITS)
+        return alone
 
     def return_to_lane(self, i: int, done: OneRun) -> None:
         """State i goes on in a lane from where it has come to alone."""
