@@ -169,6 +169,29 @@ class AtOnce(Once):
         return 0.11 if state.time < 0.11 or (include_current_time and state.time == 0.11) else np.inf
 
 
+@pytest.mark.parametrize("method", ["SemiExplicitEuler", "RungeKuttaMerson"])
+def test_what_is_due_shortly_before_a_call_ends_leaves_the_rest_of_it_the_rates_from_there(method):
+    """As of calls of which one ends there."""
+
+    class Looks(AtOnce):
+        def handle_event(self, state, accuracy):
+            self.calls.append(state.time)
+
+    size, ends, once = 0.05501, [], Looks()
+    for durations in ((size, size), (size, 0.11 - size, 2.0 * size - 0.11)):
+        system, _ = mb.examples.double_pendulum.build()
+        if len(durations) == 2:
+            system.add_event_handler(once)
+        state = system.realize_topology()
+        state.q, state.u = (1.0, 0.5), (0.5, -2.0)
+        ensemble = mb.Ensemble(system, 1, state=state)
+        for duration in durations:
+            ensemble.step(duration, integrator=method, fixed_step_size=size)
+        ends.append(ensemble.u[0])
+    assert once.calls == [0.11]
+    np.testing.assert_allclose(ends[0], ends[1], rtol=0.0, atol=1e-13)
+
+
 class LockOnce(AtOnce):
     """Locks the lower arm of states that are to the right, an override of what the others share."""
 
