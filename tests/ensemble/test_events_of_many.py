@@ -366,6 +366,25 @@ def test_reporters_that_are_due_leave_states_in_lanes():
     assert again.simulate(12.0, report_interval=12.0).statistics["in_lanes"].all() and len(seen) == 4
 
 
+@pytest.mark.parametrize("method", ["RungeKutta3", "SemiExplicitEuler2"])
+def test_reporters_within_steps_that_end_at_a_sample_see_what_is_there(method, close):
+    """Rates at such ends are left out where nobody wants them: what lies between does."""
+    system, _ = mb.examples.double_pendulum.build()
+    joints = [(body, 0) for body in system.matter.bodies[1:]]
+    mb.control.PD(system.forces, joints, kp=20.0, kd=1.0, sample_time=0.03)
+    watcher = Watcher(0.05)
+    system.add_event_reporter(watcher)
+    ensemble = mb.Ensemble(system, 3, state=system.realize_topology())
+    ensemble.q = np.linspace(-1.0, 1.0, 6).reshape(3, 2)
+    starts = [ensemble.get_state(i) for i in range(3)]
+    ensemble.simulate(0.36, integrator=method, report_interval=0.36, fixed_step_size=0.03)
+    ours = np.array(sorted(watcher.calls))
+    watcher.calls.clear()
+    for start in starts:
+        mb.simulate(system, start, 0.36, integrator=getattr(mb.integrator, method)(system, fixed_step_size=0.03))
+    close(ours, np.array(sorted(watcher.calls)), 1e-11)
+
+
 def test_states_stay_in_lanes_at_what_is_due_with_a_method_that_goes_on_by_the_step_before(close):
     system, state = mb.examples.double_pendulum.build()
     brake = Brake(10.0)

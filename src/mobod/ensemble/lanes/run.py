@@ -241,6 +241,8 @@ def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
     watches = crew.watched.shape[0] > 0
     if (watches and plan[at.BY_SPEEDS] == 0) or plan[rk.PRESCRIBER] != 0 or plan[rk.LIMITER] != 0:
         return False
+    if control[at.REPORTER, 0, lane] < control[rk.ARRIVAL, 0, lane]:  # within it
+        return False
     if times.shape[1] == 0 and control[rk.ARRIVAL, 0, lane] >= control[END, 0, lane]:
         return True
     if watches or model.num_controllers == 0 or not control[at.SAMPLE, 0, lane] <= control[rk.ARRIVAL, 0, lane]:
