@@ -265,6 +265,27 @@ def test_atoms_of_many_bodies(cutoff, make, close, derivative):
     assert_alone_and_in_lanes(state, rng, close, away_from_corners)
 
 
+def test_lines_of_action(make, close, derivative):
+    """Between two bodies, of which one moves, to Ground, and between wheels that a third body bears; what bears them moves."""
+    model = make.tree(5, [mb.mobilizer.Free, mb.mobilizer.Pin])
+    ground, bearer = model.matter.ground, model.bodies[-1]
+
+    def wheel(case, x):
+        return mb.mobilizer.Pin(case, make.body(), X_PF=mb.Transform((x, 0, 0)), X_BM=make.frame())
+
+    one, other, fixed = wheel(bearer, 0), wheel(bearer, 3), wheel(ground, 0)
+    for case, first, second in ((bearer, one, other), (bearer, one, bearer), (ground, fixed, ground)):
+        line = mb.force.transmission.LineOfAction(
+            model.forces, case, mb.Transform((1, 0, 0)), first, second, pressure_angle=0.35, helix_angle=0.2
+        )
+        mb.force.TransmissionSpring(model.forces, line, stiffness=4.0, damping=0.3)
+    model.made()
+    state = model.randomize()
+    plan = sweep_for(model.system, state).parts.plan
+    assert (plan.crossings[:, 4] != 0).sum() == 1
+    assert_alone_and_in_lanes(state, make.rng, close, derivative)
+
+
 @pytest.mark.parametrize("crowded", [False, True])
 def test_forces_of_time_and_of_a_z_of_their_own(crowded, make, close, derivative):
     """With the motion of what they name; each by itself where two of one mobilizer have a z."""

@@ -208,26 +208,34 @@ class _Graph:
         self._acted: dict[Call, list[tuple[int, int]]] = {}
         #: Pairs of bodies whose blocks nothing is called for, the second of which moves; and the rest of a crossing.
         self.closed: list[tuple[int, int, int, int]] = []
-        #: Calls of what acts between two bodies alone.
+        #: Calls of what acts between two bodies alone, and the mobilizers that they name.
         self._between: dict[tuple[int, int], dict[Call, bool]] = {}
+        self._named: dict[Call, Sequence[int]] = {}
         #: Of calls that depend on z or on time: the z, -1 for none, and 1 for time. With the call's first node.
         self.rest: dict[Call, tuple[int, int]] = {}
         #: Of elements whose z go by themselves how many they have, and 1 for time.
         self.alone: dict[int, tuple[Call, tuple[int, int]]] = {}
 
     def add(
-        self, call: Call, bodies: Sequence[int], mobilizers: Iterable[int], fast: bool, only_read: Collection[int] = ()
+        self,
+        call: Call,
+        bodies: Sequence[int],
+        mobilizers: Iterable[int],
+        fast: bool,
+        only_read: Collection[int] = (),
+        by_place: bool = False,
     ) -> None:
-        """*only_read* are bodies on which it does not act."""
+        """*only_read* are bodies on which it does not act; if *by_place*, bodies' velocities are not read."""
         parts = [(BODY, b) for b in dict.fromkeys(bodies)] + [(MOBILIZER, b) for b in dict.fromkeys(mobilizers)]
         self._parts[call], self._acted[call] = parts, [part for part in parts if part[0] != BODY or part[1] not in only_read]
         for part in parts:
             if part != (BODY, 0):
-                self._nodes.setdefault((*part, 0), {})[call] = fast
+                self._nodes.setdefault((*part, 0), {})[call] = fast and not (by_place and part[0] == BODY)
 
-    def add_between(self, call: Call, bodies: Sequence[int], fast: bool) -> None:
-        """The same, of what acts between two bodies alone."""
+    def add_between(self, call: Call, bodies: Sequence[int], fast: bool, mobilizers: Sequence[int] = ()) -> None:
+        """The same, of what acts between two bodies alone; where it reads mobilizers, only their velocities matter."""
         self._between.setdefault((min(bodies), max(bodies)), {})[call] = fast
+        self._named[call] = mobilizers
 
     def add_about(self, call: Call, bodies: Sequence[int]) -> None:
         """The same, of what reads the motion of the last body on the way to both, too: then either moves relative to that."""
@@ -242,7 +250,7 @@ class _Graph:
         for pair, calls in self._between.items():
             if self.common(*pair) == 0:  # bases have origins of their own
                 for call, fast in calls.items():
-                    self.add(call, pair, [], fast)
+                    self.add(call, pair, self._named[call], fast, by_place=len(self._named[call]) > 0)
             else:
                 pairs.append(pair)
         while pairs:
@@ -250,8 +258,10 @@ class _Graph:
             for pair in [pair for pair in pairs if moved in pair]:
                 pairs.remove(pair)
                 for call, fast in self._between[pair].items():
-                    self._nodes.setdefault((BODY, moved, BOTH), {})[call] = fast
                     self._parts[call] = self._acted[call] = [(BODY, b) for b in pair]
+                    self._nodes.setdefault((BODY, moved, BOTH), {})[call] = fast and not self._named[call]
+                    for b in self._named[call]:
+                        self._nodes.setdefault((MOBILIZER, b, 0), {})[call] = fast
 
     def common(self, a: int, b: int) -> int:
         """The last body on the way from Ground to both."""
@@ -542,10 +552,12 @@ class _Making:
             assert reach is not None
             fast = not force.reads_positions_only
             call = FORCE, address, force.element, force.element + 1
-            if (acts_between(force) or _is_along_between(force)) and len(set(reach[0])) == 2 and 0 not in reach[0]:
-                self._graph.add_between(call, reach[0], fast)
+            by_place = _is_of_coordinates(force)
+            between = acts_between(force) or _is_along_between(force) or by_place
+            if between and len(set(reach[0])) == 2 and 0 not in reach[0]:
+                self._graph.add_between(call, reach[0], fast, reach[1])
             else:
-                self._graph.add(call, *reach, fast)
+                self._graph.add(call, *reach, fast, by_place=by_place)
             self._damped = self._damped or fast
             if is_local:
                 self._graph.rest[call] = force.first_z if force.reads_z else -1, int(force.reads_time)
@@ -738,6 +750,11 @@ def is_on_body(force: Any) -> bool:
 def _is_along_between(force: Any) -> bool:
     """True if it acts along a path that a motion of all its bodies as one leaves alone."""
     return acts_along(force) and bool(force.acts_along().is_between)
+
+
+def _is_of_coordinates(force: Any) -> bool:
+    """True if it acts between bodies, where they are, by a path that is a function of coordinates alone."""
+    return acts_along(force) and bool(force.acts_along().is_of_coordinates)
 
 
 def _moves_one(force: Any) -> bool:

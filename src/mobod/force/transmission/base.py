@@ -88,7 +88,7 @@ class Transmission(Sealed):
 
     INNER = frozenset(
         "BEND FUNCTIONS calc_lines calc_moment_arm_of explain_jump find_ways_through forces integers is_between is_linear "
-        "listed may_jump numbers reach serve spans used_functions user why_not_finite".split()
+        "is_of_coordinates listed may_jump numbers reach serve spans used_functions user why_not_finite".split()
     )
 
     FUNCTIONS: ClassVar[Functions]
@@ -104,6 +104,8 @@ class Transmission(Sealed):
     is_linear = False
     #: Whether it stays as it is, and its rate too, where all the bodies that it names move as one.
     is_between = False
+    #: Whether length and rate are of coordinates alone, while forces act on bodies, and turn with these, and add up to nothing.
+    is_of_coordinates = False
     #: Whether the length or its slopes may jump as the bodies move.
     may_jump = False
 

@@ -74,6 +74,7 @@ class LinesOfAction(Transmission):
     INNER = frozenset({"ends", "slopes"})
 
     FUNCTIONS = (coordinates.length, coordinates.speed, apply)
+    is_of_coordinates = True
     #: Both ends of each line, on the case, where pictures show it.
     ends: Sequence[tuple[Array, Array]] = ()
 
