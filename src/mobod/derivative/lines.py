@@ -476,6 +476,33 @@ def _take_straight(nu: int, lines: Any, i: int, spans: Any, L: Any, way: Any, co
                 subtract(way, way[b], end2, columns, vec3.cross(q, by_u), by_u, D, nu, j)
 
 
+@generic
+def _take_pose(nu: int, lines: Any, i: int, spans: Any, L: Any, way: Any, columns: Any, D: Any) -> None:
+    """The same of an element of one pose of two bodies."""
+    k, last, place = lines[i, FIRST_SPAN], lines[i, COMMON], lines[i, PLACE]
+    own, tension, common = spans[k, AT] + NUMBERS_OF_SPAN, load(L, 0, place + _TENSION), way[last + 1] - way[last]
+    by_length, by_speed = load(L, 0, place + _BY_LENGTH), load(L, 0, place + _BY_SPEED)
+    first1, first2 = way[spans[k, A]], way[spans[k, B]]
+    end1, end2 = way[spans[k, A] + 1] - common, way[spans[k, B] + 1] - common
+    (n1, f1), (n2, f2), _ = poses.unit(L, own)
+    for which in range(2):
+        begin, end, k1 = first1, end1, 1.0
+        if which == 1:
+            begin, end, k1 = first2, end2, 0.0
+        for at in range(begin, end):
+            j = way[at]
+            (dx, by_u, rate), (n, f), turned, couple = poses.change(
+                L, own, spans[k, WHICH], tension, (k1, 1.0 - k1), columns, j
+            )
+            stronger, by_u = by_length * dx + by_speed * rate, by_speed * by_u
+            one_n, one_f = vec3.add_scaled(n, stronger, n1), vec3.add_scaled(f, stronger, f1)
+            subtract(way, first1, end1, columns, one_n, one_f, D, 0, j)
+            subtract(way, first2, end2, columns, vec3.add_scaled(turned, stronger, n2), vec3.scale(stronger, f2), D, 0, j)
+            subtract(way, end1, end1 + common, columns, vec3.add(vec3.add(n, turned), couple), f, D, 0, j)
+            subtract(way, first1, end1, columns, vec3.scale(by_u, n1), vec3.scale(by_u, f1), D, nu, j)
+            subtract(way, first2, end2, columns, vec3.scale(by_u, n2), vec3.scale(by_u, f2), D, nu, j)
+
+
 # fmt: off
 @apart
 def take(
@@ -486,6 +513,10 @@ def take(
     for i in range(lines.shape[0]):
         if lines[i, ONLY] >= 0:
             _take_straight(nu, lines, i, spans, L, way, columns, D)
+            continue
+        k = lines[i, FIRST_SPAN]
+        if k + 1 == lines[i, END_SPAN] and spans[k, WHICH] < 0 and spans[k, A] != spans[k, B]:
+            _take_pose(nu, lines, i, spans, L, way, columns, D)
             continue
         c, damped, first, end = lines[i, COMMON], is_fast(lines[i, KIND]), lines[i, FIRST_BODY], lines[i, END_BODY]
         clear_wrenches(W, c, damped)

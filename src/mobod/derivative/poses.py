@@ -5,16 +5,18 @@ as of `force.transmission.relative_pose`, the tension T exerts
 
     on S  f = -T g_r at P_S, m = -T g_t        on R  -f at P_R, -m        on C  -p x f
 
-Along a column that carries S, R, or the body that g_t is fixed in (k = 1, 0), which turns by t and shifts by s, with y of each
-point, velocities v of points, and h the gradient of the rotation vector's weighted sum by the turn of S from R,
+Along a column that carries S, R, or the body that g_t is fixed in (k = 1, 0), which turns by t and shifts by s, with velocities
+v of points, w = w_S - w_R, x = w_C x g_r, and h the gradient of the rotation vector's weighted sum by the turn of S from R, l
+and l' change by what is of S, times k_S, less what is of R, times k_R:
 
-    dl = g_r . (y_S - y_R) - k_R g_r . (t x p) + (k_S - k_R) h . t
-    dl' = k_R (t x g_r) . (v_S - v_R - w_C x p) + g_r . (dv_S - dv_R - w_C x (y_S - y_R)) + k_t (t x g_t) . (w_S - w_R)
-          + g_t . (dw_S - dw_R)
-    dl' by u = g_r . (y_S - y_R) + (k_S - k_R) g_t . t
+    of l          of both    g_r . s + (P_S x g_r + h) . t
+    of l' by u    of each    g_r . s + (P x g_r + g_t) . t
+    of l'         of each    the same of speeds that change, and x . s + (v x g_r + P x x + w x g_t) . t, w of the body
+                  of S also  (g_t x w) . t if g_t is fixed in S
+                  of R also  -(g_r x (v_S - v_R - w_C x p)) . t, and -(g_t x w) . t if g_t is fixed in R
 
 and beyond being carried with their own bodies f changes by (k_R - k_S) t x f on S, m by (k_t - k_S) t x m on S and by
-(k_R - k_t) t x m on R, and the couple on C by -(y_S - y_R) x f - k_R p x (t x f).
+(k_R - k_t) t x m on R, and the couple on C by -(y_S - y_R) x f - k_R p x (t x f), where y are what points move by.
 """
 
 from typing import Any
@@ -30,8 +32,9 @@ from ..state.fields import Record
 
 #: What tells a pose among spans: where g_t is fixed.
 IN_R, IN_S = -1, -2
-#: Numbers: l and l'; P_S and P_R from their bases' origins; p; g_r, g_t and h; v_S, v_R, w_S, w_R, w_C.
-LENGTH, RATE, _PS, _PR, _P, _GR, _GT, _H, _VS, _VR, _WS, _WR, _WC, NUMBERS = 0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 26, 29, 32, 35
+#: Numbers: l and l'; P_S and P_R from their bases' origins; p; g_r, g_t and x; by turns of S and of R what l, l' by u, and l'
+#: change by: that of l is of both.
+LENGTH, RATE, _PS, _PR, _P, _GR, _GT, _X, _BY_TURN, _OF_S, _OF_R, NUMBERS = 0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 29, 35
 
 
 @generic
@@ -59,21 +62,28 @@ def measure(model: Record, which: int, bodies: Any, base: Any, x: int, L: Any, a
         g_t = mat33.mul_vec(R_GS, turning)
     v_S, v_R = velocity_of(model, S, s), velocity_of(model, R, r)
     w_S, w_R, w_C = load3(model.V_GB, S, 0), load3(model.V_GB, R, 0), load_spatial(model.V_GB, C)[0]
-    speed = vec3.dot(g_r, vec3.sub(vec3.sub(v_S, v_R), vec3.cross(w_C, p))) + vec3.dot(g_t, vec3.sub(w_S, w_R))
-    along = vec3.dot(weights, mat33.transpose_mul_vec(R_GR, p)) + vec3.dot(turning, rotation_vector(R_RS))
-    store(L, 0, at + LENGTH, along)
-    store(L, 0, at + RATE, speed)
-    store3(L, 0, at + _PS, vec3.add(s, load3(base, S, 0)))
-    store3(L, 0, at + _PR, vec3.add(r, load3(base, R, 0)))
+    v, w, x = vec3.sub(vec3.sub(v_S, v_R), vec3.cross(w_C, p)), vec3.sub(w_S, w_R), vec3.cross(w_C, g_r)
+    store(L, 0, at + LENGTH, vec3.dot(weights, mat33.transpose_mul_vec(R_GR, p)) + vec3.dot(turning, rotation_vector(R_RS)))
+    store(L, 0, at + RATE, vec3.dot(g_r, v) + vec3.dot(g_t, w))
+    P_S, P_R = vec3.add(s, load3(base, S, 0)), vec3.add(r, load3(base, R, 0))
+    store3(L, 0, at + _PS, P_S)
+    store3(L, 0, at + _PR, P_R)
     store3(L, 0, at + _P, p)
     store3(L, 0, at + _GR, g_r)
     store3(L, 0, at + _GT, g_t)
-    store3(L, 0, at + _H, mat33.mul_vec(R_GR, _gradient(R_RS, turning)))
-    store3(L, 0, at + _VS, v_S)
-    store3(L, 0, at + _VR, v_R)
-    store3(L, 0, at + _WS, w_S)
-    store3(L, 0, at + _WR, w_R)
-    store3(L, 0, at + _WC, w_C)
+    store3(L, 0, at + _X, x)
+    store3(L, 0, at + _BY_TURN, vec3.add(vec3.cross(P_S, g_r), mat33.mul_vec(R_GR, _gradient(R_RS, turning))))
+    of_S = vec3.add(vec3.cross(v_S, g_r), vec3.add(vec3.cross(P_S, x), vec3.cross(w_S, g_t)))
+    of_R = vec3.add(vec3.cross(v_R, g_r), vec3.add(vec3.cross(P_R, x), vec3.cross(w_R, g_t)))
+    of_R = vec3.sub(of_R, vec3.cross(g_r, v))  # which turns with R, as g_t does with R or with S
+    if which == IN_S:
+        of_S = vec3.add(of_S, vec3.cross(g_t, w))
+    else:
+        of_R = vec3.sub(of_R, vec3.cross(g_t, w))
+    store3(L, 0, at + _OF_S, vec3.add(vec3.cross(P_S, g_r), g_t))
+    store3(L, 0, at + _OF_S + 3, of_S)
+    store3(L, 0, at + _OF_R, vec3.add(vec3.cross(P_R, g_r), g_t))
+    store3(L, 0, at + _OF_R + 3, of_R)
 
 
 @generic
@@ -91,23 +101,22 @@ def change(L: Any, at: int, which: int, tension: Any, ks: Any, S: Any, j: int) -
     k_S, k_R = ks
     k_t = k_S if which == IN_S else k_R
     t, s, faster, quicker = load3(S, j, 0), load3(S, j, 3), load3(S, j, 6), load3(S, j, 9)
-    P_S, P_R, p = load3(L, 0, at + _PS), load3(L, 0, at + _PR), load3(L, 0, at + _P)
-    g_r, g_t = load3(L, 0, at + _GR), load3(L, 0, at + _GT)
-    v_S, v_R, w_C = load3(L, 0, at + _VS), load3(L, 0, at + _VR), load3(L, 0, at + _WC)
-    w_S, w_R = load3(L, 0, at + _WS), load3(L, 0, at + _WR)
-    apart, r = k_S - k_R, vec3.sub(vec3.scale(k_S, P_S), vec3.scale(k_R, P_R))
-    y = vec3.add(vec3.scale(apart, s), vec3.cross(t, r))
-    along, turn_r, turn_t = vec3.dot(g_r, y), vec3.cross(t, g_r), vec3.cross(t, g_t)
-    longer = along - k_R * vec3.dot(g_r, vec3.cross(t, p)) + apart * vec3.dot(load3(L, 0, at + _H), t)
-    dv = vec3.add(vec3.scale(apart, quicker), vec3.cross(faster, r))
-    dv = vec3.add(dv, vec3.cross(t, vec3.sub(vec3.scale(k_S, v_S), vec3.scale(k_R, v_R))))
-    dw = vec3.add(vec3.scale(apart, faster), vec3.cross(t, vec3.sub(vec3.scale(k_S, w_S), vec3.scale(k_R, w_R))))
-    rate = k_R * vec3.dot(turn_r, vec3.sub(vec3.sub(v_S, v_R), vec3.cross(w_C, p)))
-    rate = rate + vec3.dot(g_r, vec3.sub(dv, vec3.cross(w_C, y)))
-    rate = rate + k_t * vec3.dot(turn_t, vec3.sub(w_S, w_R)) + vec3.dot(g_t, dw)
-    f, df, dm = vec3.scale(-tension, g_r), vec3.scale(-tension, turn_r), vec3.scale(-tension, turn_t)
+    P_S, P_R, g_r = load3(L, 0, at + _PS), load3(L, 0, at + _PR), load3(L, 0, at + _GR)
+    apart, by_speed = k_S - k_R, _less(L, at, 0, ks)
+    along = vec3.dot(g_r, s)
+    longer = apart * (along + vec3.dot(load3(L, 0, at + _BY_TURN), t))
+    rate = vec3.dot(_less(L, at, 3, ks), t) + vec3.dot(by_speed, faster)
+    rate = rate + apart * (vec3.dot(load3(L, 0, at + _X), s) + vec3.dot(g_r, quicker))
+    moved = longer, apart * along + vec3.dot(by_speed, t), rate
+    y = vec3.add(vec3.scale(apart, s), vec3.cross(t, vec3.sub(vec3.scale(k_S, P_S), vec3.scale(k_R, P_R))))
+    df, dm = vec3.scale(-tension, vec3.cross(t, g_r)), vec3.scale(-tension, vec3.cross(t, load3(L, 0, at + _GT)))
     push = vec3.scale(-apart, df)
     on_S = vec3.add(vec3.cross(P_S, push), vec3.scale(k_t - k_S, dm))
-    couple = vec3.neg(vec3.add(vec3.cross(y, f), vec3.cross(p, vec3.scale(k_R, df))))
-    moved = longer, along + apart * vec3.dot(g_t, t), rate
+    couple = vec3.sub(vec3.scale(tension, vec3.cross(y, g_r)), vec3.cross(load3(L, 0, at + _P), vec3.scale(k_R, df)))
     return moved, (on_S, push), vec3.scale(k_R - k_t, dm), couple
+
+
+@generic
+def _less(L: Any, at: int, k: int, ks: Any) -> Any:
+    """Numbers of S less those of R, of those that are carried."""
+    return vec3.sub(vec3.scale(ks[0], load3(L, 0, at + _OF_S + k)), vec3.scale(ks[1], load3(L, 0, at + _OF_R + k)))
