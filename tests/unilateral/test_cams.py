@@ -171,18 +171,18 @@ def test_points_of_a_table_are_counted_on_beyond_its_ends_and_from_turn_to_turn(
 def test_a_follower_above_its_cam_is_no_part_for_python(monkeypatch):
     """Steps, runs and ensembles of a follower that stays above all lobes search no step, and are the same as without a cam."""
     system, state, _ = machine(50.0)
-    state.q = (0.0, 3.0)
+    state.q = (0.0, 6.0)
     monkeypatch.setattr(Watch, "_knots_at", lambda self, time: pytest.fail("a step is searched"))
     stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
     stepper.initialize(state)
     for _ in range(20):
         stepper.step(0.01)
-    assert stepper.state.q[1] == pytest.approx(3.0 - 0.5 * G * 0.04, abs=1e-12)
+    assert stepper.state.q[1] == pytest.approx(6.0 - 0.5 * G * 0.04, abs=1e-12)
     motions = mb.Ensemble(system, 3, state=state).simulate(0.2, report_interval=0.2)
     assert motions.statistics["in_lanes"].all()
-    assert motions.q[:, -1, 1] == pytest.approx(3.0 - 0.5 * G * 0.04, abs=1e-12)
+    assert motions.q[:, -1, 1] == pytest.approx(6.0 - 0.5 * G * 0.04, abs=1e-12)
     motions = mb.Ensemble(system, 2, state=state).simulate(0.2, report_interval=0.2, integrator="BDF", accuracy=1e-6)
-    assert motions.q[:, -1, 1] == pytest.approx(3.0 - 0.5 * G * 0.04, abs=1e-5)
+    assert motions.q[:, -1, 1] == pytest.approx(6.0 - 0.5 * G * 0.04, abs=1e-5)
 
 
 def test_followers_that_leave_their_lanes_at_each_bounce_take_the_steps_of_each_alone():

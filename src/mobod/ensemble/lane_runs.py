@@ -20,7 +20,7 @@ from ..event.when import When
 from ..integrator import BDF, Integrator, SemiExplicitEuler, SemiExplicitEuler2, TimeStepping, Verlet
 from ..integrator.base import put_routines
 from ..integrator.watch import pack
-from ..integrator.weights import error_weights, free_variables
+from ..integrator.weights import error_weights, measured_variables
 from ..measure.base import Measure
 from ..measure.integrate import Integrate
 from ..measure.samples import NOWHERE
@@ -303,7 +303,7 @@ class LaneRuns:
         plan[rk.PROJECT_REPORTS] &= bool(plan[rk.PROJECTOR] or plan[rk.QUATERNIONS])
         plan[rk.PLAIN_RATES] = plain_rates
         self.table = np.ascontiguousarray(integrator.table)
-        self.weights = error_weights(state) * free_variables(state)
+        self.weights = error_weights(state) * measured_variables(state)
         self.of_each = own_of_each(self.own) if base is None else base.of_each
         self._changes = 0
         #: The runs of each set of enabled constraints, where these are the ones that all share.

@@ -46,7 +46,7 @@ from ..value.stage import Stage
 from . import _diagnosis, _failure
 from .hindrances import Hindrances
 from .quick import Quick, is_possible, remembers
-from .weights import error_weights, free_variables
+from .weights import error_weights, free_variables, measured_variables
 
 #: Rows for intermediate values of methods that have no table.
 _ROWS_BETWEEN = 5
@@ -439,7 +439,8 @@ class Integrator(Sealed):
             self._table = np.ascontiguousarray(self.table)
             stages = self._table.shape[1] - 1
             self.work = np.zeros((rk.FIRST_STAGE + stages + rk.ROWS_AFTER, len(state.y_values)))
-            self.work[rk.FIRST_STAGE + stages] = error_weights(state) * free_variables(state)
+            measured = measured_variables if type(self).kernel is loop.advance else free_variables
+            self.work[rk.FIRST_STAGE + stages] = error_weights(state) * measured(state)
             plain = len(state.q_values) == state.tree.nq and (state.tree.fields["rates"] == q_rates.SAME).all()
             self.counts[rk.PLAIN_RATES] = plain
             self.no_energies, self._room = np.zeros(0), room

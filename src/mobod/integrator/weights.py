@@ -51,3 +51,13 @@ def free_variables(state: State) -> Array:
         free[matter.get_free_q_index(state)] = 1.0
         free[first + matter.get_free_u_index(state)] = 1.0
     return free
+
+
+def measured_variables(state: State) -> Array:
+    """1 for each number of y whose error Runge-Kutta methods keep small: with rigid contacts what is prescribed, too ``(ny,)``.
+
+    Where all that is free sticks, nothing else says how fast its load changes.
+    """
+    if state.system.get_matter_subsystem().unilateral_contacts:
+        return np.ones(len(state.y_values))
+    return free_variables(state)

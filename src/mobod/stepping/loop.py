@@ -1,8 +1,8 @@
 """The loop over steps of one state: attempt a step, test its error, project, accept or retry shorter; reports.
 
 Steps do not depend on report times, and an interrupted run repeats the uninterrupted one. Prescribed q and u are set before
-rates are evaluated, and in reports; they have no part in the error estimate. `stepping` makes the loop of a method's attempt.
-Parts in Python are called back.
+rates are evaluated, and in reports; without rigid contacts they have no part in the error estimate. `stepping` makes the loop
+of a method's attempt. Parts in Python are called back.
 """
 
 from __future__ import annotations
