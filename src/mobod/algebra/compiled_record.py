@@ -350,7 +350,7 @@ def _lower_scratch(context: Any, builder: Any, sig: Any, args: Any) -> Any:
 
 @primitive(
     scalar.scratch_like,
-    *((types.Float, DualType), types.IntegerLiteral, types.IntegerLiteral),
+    *((types.Float, Lanes, DualType), types.IntegerLiteral, types.IntegerLiteral),
     result=lambda x, rows, columns: Rows(f"scratch {rows.literal_value}", columns.literal_value, x),
 )
 def _lower_scratch_like(context: Any, builder: Any, sig: Any, args: Any) -> Any:

@@ -83,8 +83,8 @@ def scratch(rows: int, columns: int) -> Any:
 
 
 def scratch_like(x: Any, rows: int, columns: int) -> Any:
-    """The same of numbers of the scalar type of *x*, which are float64 or Duals."""
-    return np.empty((rows, columns), object if hasattr(x, "tangents") else float)
+    """The same of numbers of the scalar type of *x*: float64, lanes or Duals."""
+    return np.empty((rows, columns, *np.shape(x)), object if hasattr(x, "tangents") else float)
 
 
 def bare(x: Any) -> Any:

@@ -99,8 +99,8 @@ def _over_cylinder(a: Any, c: Any, hint: Any, has_hint: bool, radius: Any) -> An
 @generic
 def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere: bool) -> Any:
     """Over a unit sphere, scaled; without a hint at once where the line misses it."""
-    a = a[0] / radii[0], a[1] / radii[1], a[2] / radii[2]
-    c = c[0] / radii[0], c[1] / radii[1], c[2] / radii[2]
+    over = 1.0 / radii[0], 1.0 / radii[1], 1.0 / radii[2]
+    a, c = _times(over, a), _times(over, c)
     way = vec3.sub(c, a)
     d = vec3.add_scaled(a, -vec3.dot(a, way) / vec3.dot(way, way), way)
     touches, p, q, t, length = False, a, c, way, 0.0
@@ -109,12 +109,12 @@ def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere
         m = vec3.cross(a, c)
         straight = vec3.dot(m, m) < 1e-12 * vec3.dot(a, a) * vec3.dot(c, c)
         by_hint = has_hint and (straight or not is_sphere)
-        h = hint[0] / radii[0], hint[1] / radii[1], hint[2] / radii[2]
+        h = _times(over, hint)
         if by_hint:
             h = unit(h)
             m = vec3.cross(vec3.sub(h, a), way)
         elif not is_sphere:
-            m = _across_normal(radii, d, way)
+            m = _across_normal(_times(over, over), d, way)
         elif straight:  # any way is as good
             m = vec3.cross(a, _beside(a))
         m = unit(m)
@@ -141,7 +141,7 @@ def _beside(a: Any) -> Any:
 
 
 @generic
-def _across_normal(radii: Any, d: Any, way: Any) -> Any:
+def _across_normal(over: Any, d: Any, way: Any) -> Any:
     """Across the plane through a line that has the normal of the ellipsoid at its point nearest to the line; all scaled.
 
     In the section across the line at its point d nearest to the middle, the nearest point m of the unit circle has
@@ -150,7 +150,6 @@ def _across_normal(radii: Any, d: Any, way: Any) -> Any:
     e = unit(vec3.cross(way, _beside(way)))
     f = vec3.scale(1.0 / norm(way), vec3.cross(way, e))
     d = vec3.dot(d, e), vec3.dot(d, f)
-    over = 1.0 / (radii[0] * radii[0]), 1.0 / (radii[1] * radii[1]), 1.0 / (radii[2] * radii[2])
     on_e, on_f = _times(over, e), _times(over, f)
     ee, ef, ff = vec3.dot(e, on_e), vec3.dot(e, on_f), vec3.dot(f, on_f)
     half, mean = 0.5 * (ee - ff), 0.5 * (ee + ff)
@@ -163,8 +162,7 @@ def _across_normal(radii: Any, d: Any, way: Any) -> Any:
     x = x[0] / size, x[1] / size
     most, least = mean + apart, mean - apart
     d = d[0] * x[0] + d[1] * x[1], d[1] * x[0] - d[0] * x[1]
-    longest = (1.0 - max(abs(d[0]), 1e-6)) / most
-    now = longest
+    longest = now = (1.0 - max(abs(d[0]), 1e-6)) / most
     for _ in range(SECULAR):
         p, q = 1.0 / (1.0 - now * most), 1.0 / (1.0 - now * least)
         one, other = (d[0] * p) ** 2, (d[1] * q) ** 2

@@ -18,7 +18,22 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import atan2, bare, load, order_of_tangents, scratch_like, sincos, sqrt, store, where, zero
+from ...algebra.beside import put_beside, row_beside
+from ...algebra.masks import both, in_any, no
+from ...algebra.scalar import (
+    absolute,
+    atan2,
+    bare,
+    load,
+    one,
+    order_of_tangents,
+    scratch_like,
+    sincos,
+    sqrt,
+    store,
+    where,
+    zero,
+)
 from ...compiling import apart, generic
 from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
@@ -28,6 +43,9 @@ ORDER, S, W, P, XY, Z, A, ROWS, COLUMNS = 14, 5, 6, 7, 8, 9, 10, 15, 11
 DOWN = tuple(-1.0 / ((k + 1) * (k + 2)) for k in range(ORDER))
 #: How small two orders after each other are, of directions; pieces at most; how often one is shortened, and to which part.
 TOLERANCE, MOST, SHORTENED, PART = 1e-9, 500, 100, 0.8
+#: Rows of geodesics side by side: of each the surface's form, first point, direction and length, or, in place of the latter
+#: three, last point, direction and fields; and whose it is.
+FORM, POINT, WAY, OVER, FIELDS, WHOSE = 0, 3, 6, 9, 9, 13
 #: Pieces of a geodesic over a capsule at most, turn by turn on its side and its ends.
 PIECES = 9
 
@@ -193,6 +211,23 @@ def _over_capsule(radius: Any, half: Any, x: Any, t: Any, length: Any) -> Any:
 
 
 @apart
+def shoot_beside(kind: int, held: Any, tolerance: float) -> None:
+    """As `shoot`, of eight ellipsoids or eight tori, whose series take as many orders as one of them needs: rows as above."""
+    form, x, t = _three_beside(held, FORM), _three_beside(held, POINT), _three_beside(held, WAY)
+    x, t, jacobi = _integrated(kind, form, x, t, row_beside(held, OVER), tolerance)
+    for k in range(3):
+        put_beside(held, POINT + k, x[k])
+        put_beside(held, WAY + k, t[k])
+    for k in range(4):
+        put_beside(held, FIELDS + k, jacobi[k])
+
+
+@generic
+def _three_beside(held: Any, row: int) -> Any:
+    return row_beside(held, row), row_beside(held, row + 1), row_beside(held, row + 2)
+
+
+@apart
 def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: float) -> Any:
     """In pieces, each as long as its series is good for."""
     o = zero(length)
@@ -202,7 +237,7 @@ def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: fl
     for _ in range(MOST):
         _put_order(series, 0, (scale[0] * x[0], scale[1] * x[1], scale[2] * x[2], jacobi[0], jacobi[2]))
         _put_order(series, 1, (scale[0] * t[0], scale[1] * t[1], scale[2] * t[2], jacobi[1], jacobi[3]))
-        n, part = _expand(kind, form, series, vec3.dot(t, t), abs(bare(rest)), tolerance)
+        n, part = _expand(kind, form, series, vec3.dot(t, t), absolute(bare(rest)), tolerance)
         step = part * rest
         y, rate = _summed(series, n, step)
         x, t = (over[0] * y[0], over[1] * y[1], over[2] * y[2]), (over[0] * rate[0], over[1] * rate[1], over[2] * rate[2])
@@ -214,7 +249,7 @@ def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: fl
 
 
 @generic
-def _expand(kind: int, form: Any, series: Any, square: Any, length: float, tolerance: float) -> Any:
+def _expand(kind: int, form: Any, series: Any, square: Any, length: Any, tolerance: float) -> Any:
     """Find the orders of a geodesic's series from 2 on; how many are needed, and for which part of a length they are enough.
 
     They are of y, a and r; y is g = B x of an ellipsoid x.B x = 1, and x of a torus, of radii r and R. With d the distance
@@ -232,8 +267,8 @@ def _expand(kind: int, form: Any, series: Any, square: Any, length: float, toler
     if kind == ELLIPSOID:
         stays = (t[0] * t[0] / form[0] + t[1] * t[1] / form[1] + t[2] * t[2] / form[2]) * vec3.dot(x, x)
         by, by_a = vec3.scale(stays, form), form[0] * form[1] * form[2]
-    size, power, small, n, part = bare(vec3.dot(t, t)) * tolerance * tolerance, 1.0, 0, ORDER, 1.0
-    now, before, w0, p0 = 0.0, 0.0, o, o
+    size, power, small, n, part = bare(vec3.dot(t, t)) * tolerance * tolerance, one(length), 0, ORDER, 1.0
+    now, before, w0, p0 = zero(length), zero(length), o, o
     for k in range(ORDER - 1):
         first = 1.0 if k == 0 else 0.0
         s = _square(series, 0, k) + _square(series, 1, k)
@@ -269,13 +304,13 @@ def _expand(kind: int, form: Any, series: Any, square: Any, length: float, toler
         _put_order(series, k + 2, (y0, y1, y2, down * by_a * a, down * by_a * r))
         power, before = power * length, now
         now = (power * (k + 2.0)) ** 2 * bare(y0 * y0 + y1 * y1 + y2 * y2)
-        small = small + 1 if now < size else 0
+        small = 0 if in_any(no(now < size)) else small + 1
         if small == 2:
             n = k + 2
             break
     if small < 2:
         for _ in range(SHORTENED):
-            if part ** (2 * ORDER - 2) * now <= size and part ** (2 * ORDER - 4) * before <= size:
+            if not in_any(no(both(part ** (2 * ORDER - 2) * now <= size, part ** (2 * ORDER - 4) * before <= size))):
                 break
             part *= PART
     return n, part

@@ -23,19 +23,35 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra import vec3
-from ...algebra.scalar import bare, load, load_lane, sqrt, store, store_lane
+from ...algebra.scalar import bare, load, load_lane, scratch, sqrt, store, store_lane
 from ...compiling import apart, generic
 from ._first_guess import BOTH, guess
-from ._geodesic import TOLERANCE, bending, form_of, gradient, made_tangent, normal, projected, shoot
-from ._lines import at, norm
-from ._segments import CAPSULE, TORUS
+from ._geodesic import (
+    FIELDS,
+    FORM,
+    OVER,
+    POINT,
+    TOLERANCE,
+    WAY,
+    WHOSE,
+    bending,
+    form_of,
+    gradient,
+    made_tangent,
+    normal,
+    projected,
+    shoot,
+    shoot_beside,
+)
+from ._lines import norm
+from ._segments import CAPSULE, ELLIPSOID, TORUS
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, where it is touched one more than how
 #: often it has lifted off, else less that, 1 where its hint counts and -1 where it is the one before once more, which has all
 #: else only once it is touched; length, first point and direction in its frame; the frame, three sizes, the hint; then in
 #: Ground at both ends x, t, n, b, then curvatures (along, mixed, across) at both, the Jacobi fields, F, the lengths of the
 #: lines before and behind.
-MOST, WIDE, OF_ALL, OF_ROWS = 16, 69, 16 * 69, 4 * 16
+MOST, WIDE, OF_ALL, OF_ROWS = 32, 69, 32 * 69, 4 * 32
 OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI, RESIDUAL, LINES = (
     *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63, 67),
 )
@@ -45,6 +61,8 @@ BEFORE, ITSELF, BEHIND, COLUMNS = 0, 4, 8, 12
 ON = 1e-10
 #: Where the ends of the line that a guess was for are kept meanwhile: of the first end's frame.
 GUESSED = ENDS + 3
+#: Up to which part of the distance between them the ends of a line may have moved since the guess for it.
+ALIKE = 0.03
 #: How often surfaces are chosen, and guessed at first; steps of Newton's method; its end, and when there was none; a longest
 #: step, in radians; how often it is made convex; which part of its curvature a line along a convex surface turns by at least.
 CHOICES, SWEEPS, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 3, 60, 1e-13, 1e-9, 1e-6, 0.6, 10, 0.2
@@ -182,7 +200,7 @@ def _touch(own: Any, count: int, a: Any, c: Any, begin: bool) -> bool:
                     if get(own, k, HINTED) > 0.5:
                         q = vec3.add(three(own, k, FRAME + 9), turned(own, k, three(own, k, HINT)))
             if begin:
-                if sweep > 0 and _are(own, i, p, q):
+                if sweep > 0 and _are_near(own, i, p, q):
                     continue
                 put_three(own, i, GUESSED, p)
                 put_three(own, i, GUESSED + 3, q)
@@ -300,12 +318,10 @@ def _touch_twice(own: Any, count: int, a: Any, c: Any, i: int) -> bool:
 
 
 @generic
-def _are(own: Any, i: int, p: Any, q: Any) -> bool:
-    """True if the last guess at surface i was from p to q."""
-    same = True
-    for k in range(3):
-        same = same and get(own, i, GUESSED + k) == at(p, k) and get(own, i, GUESSED + 3 + k) == at(q, k)
-    return same
+def _are_near(own: Any, i: int, p: Any, q: Any) -> bool:
+    """True if the last guess at surface i was from about p to about q: another one would be no better."""
+    off, back, whole = vec3.sub(three(own, i, GUESSED), p), vec3.sub(three(own, i, GUESSED + 3), q), vec3.sub(q, p)
+    return bool(vec3.dot(off, off) + vec3.dot(back, back) <= ALIKE * ALIKE * vec3.dot(whole, whole))
 
 
 @apart
@@ -319,9 +335,7 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool, lift
     worst, last, longest, least = 1e300, 1e300, LONGEST, 1e300
     for _ in range(STEPS):
         tolerance = max(TOLERANCE, min(1e-2 * last * last, 1e-5))
-        for i in range(count):
-            if touched(own, i):
-                evaluate(own, i, tolerance)
+        evaluate_all(own, count, tolerance)
         left = 1e300
         if last < NEAR:
             worst = 0.0
@@ -345,9 +359,7 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool, lift
         if lifts and worst < SURE and _is_below(own, count, worst):
             return 0.0
     if exact:
-        for i in range(count):
-            if touched(own, i):
-                evaluate(own, i, TOLERANCE)
+        evaluate_all(own, count, TOLERANCE)
         worst, _ = _linearize(own, matrix, count, a, c)
     return worst
 
@@ -379,8 +391,66 @@ def evaluate(own: Any, i: int, tolerance: float) -> None:
     """The ends of a geodesic in Ground, how the surface is curved there, the Jacobi fields."""
     kind = int(bare(get(own, i, KIND)))
     form = form_of(kind, three(own, i, SIZES))
+    _keep(own, i, shoot(kind, form, three(own, i, X0), three(own, i, T0), get(own, i, L), tolerance))
+
+
+@apart
+def evaluate_all(own: Any, count: int, tolerance: float) -> None:
+    """The same of all surfaces that are touched: those whose geodesics are series side by side, where there are several."""
+    held = scratch(14, 8)
+    for i in range(count):
+        if touched(own, i):
+            many = _put_beside(own, held, i, count)
+            if many == 1:
+                evaluate(own, i, tolerance)
+            elif many > 1:
+                shoot_beside(int(get(own, i, KIND)), held, tolerance)
+                for k in range(many):
+                    fields = *_three_of(held, FIELDS, k), load(held, FIELDS + 3, k)
+                    _keep(own, int(load(held, WHOSE, k)), (_three_of(held, POINT, k), _three_of(held, WAY, k), fields))
+
+
+@generic
+def _three_of(held: Any, row: int, k: int) -> Any:
+    return load(held, row, k), load(held, row + 1, k), load(held, row + 2, k)
+
+
+@generic
+def _put_beside(own: Any, held: Any, i: int, count: int) -> int:
+    """Put the geodesics of surface i and others of its kind side by side; how many, 0 where they were with one before."""
+    kind, many, before = int(get(own, i, KIND)), 1, 0
+    if kind == ELLIPSOID or kind == TORUS:
+        many = 0
+        for s in range(count):
+            if touched(own, s) and int(get(own, s, KIND)) == kind:
+                if s < i:
+                    before += 1
+                elif many < 8 and before % 8 == 0:
+                    _put_one(own, held, s, many)
+                    many += 1
+    return many
+
+
+@generic
+def _put_one(own: Any, held: Any, s: int, k: int) -> None:
+    """Put one at place k; the first at all, as those without a geodesic have it."""
+    form, x, t = form_of(int(get(own, s, KIND)), three(own, s, SIZES)), three(own, s, X0), three(own, s, T0)
+    for lane in range(k, 8 if k == 0 else k + 1):
+        for c in range(3):
+            store(held, FORM + c, lane, form[c])
+            store(held, POINT + c, lane, x[c])
+            store(held, WAY + c, lane, t[c])
+        store(held, OVER, lane, get(own, s, L))
+    store(held, WHOSE, k, 1.0 * s)
+
+
+@apart
+def _keep(own: Any, i: int, found: Any) -> None:
+    """Keep what `evaluate` finds, from the point, the direction and the Jacobi fields at the end."""
+    end, way, jacobi = found
+    kind = int(bare(get(own, i, KIND)))
+    form = form_of(kind, three(own, i, SIZES))
     x, t = three(own, i, X0), three(own, i, T0)
-    end, way, jacobi = shoot(kind, form, x, t, get(own, i, L), tolerance)
     for k in range(4):
         put(own, i, JACOBI + k, jacobi[k])
     place = three(own, i, FRAME + 9)

@@ -23,7 +23,7 @@ from ..base import body_index
 from ..subsystem import GeneralForceSubsystem
 from ._geodesic import TOLERANCE, form_of, normal, shoot
 from ._stops import OVER, PLACE, PULL, THERE, row
-from ._taut import evaluate, evaluate_f, lifted, touched
+from ._taut import evaluate_all, evaluate_f, lifted, touched
 from .path import Path
 from .surfaces import PathWrap, WrapCapsule, WrapCylinder, WrapEllipsoid, WrapSphere, WrapTorus
 
@@ -153,8 +153,7 @@ class CableSpan(Path):
             own, n = every[over].reshape(-1, 1), len(over)
             a, c = (lifted(own, n, tuple(numbers[row(k) + PLACE : row(k) + PLACE + 3])) for k in (first, first + 1))
             on = [i for i in range(n) if touched(own, i)]
-            for i in on:  # what the last step has left, which solving does not look at again
-                evaluate(own, i, TOLERANCE)
+            evaluate_all(own, n, TOLERANCE)  # what the last step has left, which solving does not look at again
             worst = max([worst, *(evaluate_f(own, i, 0, n, a, c) for i in on)])
         return float(worst)
 

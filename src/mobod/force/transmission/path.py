@@ -851,7 +851,7 @@ class _Again(PathWrap):
 
 
 def _in_order(wraps: Sequence[PathWrap]) -> list[PathWrap]:
-    """The wraps that count, in the order of the path, tori twice; no more between two points than there may be."""
+    """The wraps that count, in the order of the path, tori twice; no more than there may be."""
     taken = [checks.instance("a wrap of a Path", wrap, PathWrap, "a PathWrap of a surface") for wrap in wraps]
     taken = sorted((wrap for wrap in taken if wrap.surface.active), key=lambda wrap: wrap.first or 0)
     found: list[PathWrap] = []
