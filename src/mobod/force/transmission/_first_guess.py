@@ -13,7 +13,7 @@ from typing import Any
 from ...algebra import vec3
 from ...algebra.scalar import atan2, sincos, sqrt
 from ...compiling import apart, generic
-from ._geodesic import bending, gradient, made_tangent, normal, projected
+from ._geodesic import bending, gradient, made_tangent, projected
 from ._lines import norm, unit
 from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
@@ -210,7 +210,7 @@ def _over_capsule(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bo
         start, t, length, end = _over_section(sizes, a, c, deepest, hint, has_hint)
     start, end = projected(kind, sizes, start), projected(kind, sizes, end)
     bends = bends and (into or has_hint)
-    return outside and bends, start, made_tangent(t, normal(kind, sizes, start)[0]), length, end
+    return outside and bends, start, made_tangent(t, gradient(kind, sizes, start)[1]), length, end
 
 
 @generic
@@ -292,7 +292,7 @@ def _over_rim(kind: int, sizes: Any, a: Any, c: Any, hint: Any) -> Any:
     outside = sizes[1] + sizes[0]
     bends, start, t, length, end = _over_round(a, c, hint, True, (outside, outside, sizes[0]), False)
     start = projected(kind, sizes, start)
-    return bends, start, made_tangent(t, normal(kind, sizes, start)[0]), length, projected(kind, sizes, end)
+    return bends, start, made_tangent(t, gradient(kind, sizes, start)[1]), length, projected(kind, sizes, end)
 
 
 @generic
@@ -320,7 +320,7 @@ def _over_tube(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool,
     if not bends:  # it cuts into the ring, beside the tube's cylinder
         start, end, way, length = deepest, deepest, unit(vec3.sub(c, a)), 0.0
     start = projected(kind, sizes, start)
-    return touches, start, made_tangent(way, normal(kind, sizes, start)[0]), length, projected(kind, sizes, end)
+    return touches, start, made_tangent(way, gradient(kind, sizes, start)[1]), length, projected(kind, sizes, end)
 
 
 @generic

@@ -117,20 +117,24 @@ def normal(kind: int, form: Any, x: Any) -> Any:
 
 @generic
 def projected(kind: int, form: Any, x: Any) -> Any:
-    """A point of the surface near x: along the gradient."""
-    for _ in range(4):
-        f, g = gradient(kind, form, x)
-        square = vec3.dot(g, g)
-        x = vec3.add_scaled(x, -f / square, g)
-        if order_of_tangents(f) == 0 and bare(f) ** 2 < 1e-18 * bare(square * vec3.dot(x, x)):
-            break
+    """A point of the surface near x: of spheres and ellipsoids on the line from the middle, else along the gradient."""
+    if kind == SPHERE or kind == ELLIPSOID:
+        square = vec3.dot(x, gradient(kind, form, x)[1])
+        x = vec3.scale(sqrt(form[0] * form[0] / square if kind == SPHERE else 1.0 / square), x)
+    else:
+        for _ in range(4):
+            f, g = gradient(kind, form, x)
+            square = vec3.dot(g, g)
+            x = vec3.add_scaled(x, -f / square, g)
+            if order_of_tangents(f) == 0 and bare(f) ** 2 < 1e-18 * bare(square * vec3.dot(x, x)):
+                break
     return x
 
 
 @generic
 def made_tangent(t: Any, n: Any) -> Any:
-    """The direction in the plane across n that is nearest to t."""
-    t = vec3.add_scaled(t, -vec3.dot(t, n), n)
+    """The direction in the plane across n, of any length, that is nearest to t."""
+    t = vec3.add_scaled(t, -vec3.dot(t, n) / vec3.dot(n, n), n)
     return vec3.scale(1.0 / sqrt(vec3.dot(t, t) + 1e-300), t)
 
 

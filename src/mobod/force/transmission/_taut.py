@@ -765,5 +765,5 @@ def moved(kind: int, form: Any, x: Any, t: Any, length: Any, s: Any, beta: Any, 
     n, _ = normal(kind, form, x)
     b = vec3.cross(t, n)
     there = projected(kind, form, vec3.add_scaled(vec3.add_scaled(x, s, t), beta, b))
-    way = made_tangent(vec3.add_scaled(t, theta, b), normal(kind, form, there)[0])
+    way = made_tangent(vec3.add_scaled(t, theta, b), gradient(kind, form, there)[1])
     return there, way, length + sigma - s
