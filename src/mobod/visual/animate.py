@@ -37,7 +37,7 @@ FORMATS = (".gif", ".mp4")
 DPI = 100
 
 #: Points of the trace a second.
-TRACED = 25.0
+TRACED = 100.0
 TAIL = 3.0
 """Length of the path behind the marked point, in seconds of the film."""
 
@@ -144,7 +144,7 @@ def _write(
     progress: Callable[[int, int], object] | None,
 ) -> None:
     times, fps = calc_frame_times(trajectory.time[0], trajectory.time[-1], fps, speed, path.suffix.lower())
-    # a film of few pictures has a smooth trace all the same
+    # the trace is smooth, however few the pictures
     finer = max(1, round(TRACED / fps))
     fine_times = times[0] + np.arange(finer * (len(times) - 1) + 1) * (speed / fps / finer)
     mechanism, fine_poses, particles = calc_poses(trajectory, fine_times)
