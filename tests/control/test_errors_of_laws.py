@@ -87,3 +87,13 @@ def test_a_law_that_the_compiler_cannot_take_is_called_by_python_and_the_run_say
         line = next(one for one in run(law, None).statistics["interpreted"] if "Custom" in one)
         assert line.startswith("interpreted: ") and why in line and line.endswith(("np.linalg)", "parameter)")), line
     assert "interpreted" not in run(lambda q: -3.0 * q, None).statistics
+
+
+@pytest.mark.parametrize("returned", [None, "a", ["a", "b"]])
+def test_a_law_that_returns_no_numbers_is_named(returned):
+    system, _ = mb.examples.double_pendulum.build()
+    mb.control.Custom(system.forces, lambda q: returned, sample_time=0.01, compiled=False, name="mine")
+    with pytest.raises(
+        TypeError, match="what the law of 'mine' returns has to be real numbers, got " + re.escape(repr(returned))
+    ):
+        mb.simulate(system, system.realize_topology(), 0.02)

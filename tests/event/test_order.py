@@ -277,6 +277,20 @@ def test_a_time_that_is_past_is_refused_by_name(ball):
     assert stepper.time == 0.25
 
 
+def test_a_time_that_is_none_is_refused_with_what_stands_for_never(ball):
+    class Never(ScheduledHandler):
+        def get_next_event_time(self, state, include_current_time):
+            return None
+
+        def handle_event(self, state, accuracy):
+            pass
+
+    model = ball()
+    model.system.add_event_handler(Never(name="never"))
+    with pytest.raises(TypeError, match=r"get_next_event_time of <Never 'never'> gave None; give a time, or math.inf"):
+        model.stepper().step_to(1.0)
+
+
 def test_scheduled_reporters_see_the_state_before_it_is_changed(ball):
     class Look(ScheduledReporter):
         seen = ()

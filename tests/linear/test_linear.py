@@ -375,7 +375,7 @@ def test_the_limit_cycle_of_van_der_pol_from_afar():
 def test_bad_inputs_and_outputs():
     system, cart, _, motor = pendulum()
     state = system.realize_topology()
-    with pytest.raises(mb.StageError):
+    with pytest.raises(mb.StageError, match=r"^linearize needs Stage.ACCELERATION; this state is at MODEL"):
         mb.linearize(system, state)
     system.realize(state)
     for given, error, text in (

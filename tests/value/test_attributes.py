@@ -131,6 +131,11 @@ def test_users_own_classes_keep_what_they_like():
         ),
         (lambda s, g, b: mb.mobilizer.Screw(g, b, pich=1.0), "'pich'; did you mean 'pitch'?"),
         (lambda s, g, b: mb.integrator.RungeKutta2(s, acuracy=1e-3), "'acuracy'; did you mean 'accuracy'?"),
+        (
+            lambda s, g, b: mb.integrator.RungeKutta2(s, step_size=1e-3),
+            "did you mean 'fixed_step_size' or 'initial_step_size' or",
+        ),
+        (lambda s, g, b: mb.simulate(s, s.get_default_state(), 1.0, report=0.1), "'report'; did you mean 'report_interval'?"),
         (lambda s, g, b: mb.integrator.BDF(s, acuracy=1e-3), "'acuracy'; did you mean 'accuracy'?"),
         (lambda s, g, b: mb.simulate(s, s.get_default_state(), 1.0, acuracy=1e-3), "simulate() got an unexpected keyword"),
         (lambda s, g, b: mb.load_urdf("robot.urdf", floating_bsae=True), "'floating_bsae'; did you mean 'floating_base'?"),

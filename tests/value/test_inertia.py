@@ -190,6 +190,7 @@ BAD = [
     (lambda: Inertia(1, 1, 1).shift_from_centroid((0, 2, 0), -1), ModelError, "mass has to be zero or more"),
     (lambda: UnitInertia(1, 1, 1).shift_from_centroid((0, 2, 0), 2), ValueError, "multiply it by the mass"),
     (lambda: Inertia.point_mass_at((1e200, 0, 0), 1) - Inertia(1, 1, 1), ModelError, "too large"),
+    (lambda: MassProperties(1, (0, 0, 0), (1, 2, 3)), TypeError, r"not \(1, 2, 3\); did you mean Inertia\(1, 2, 3\)\?"),
     (lambda: UnitInertia.sphere(-1), ModelError, "radius has to be zero or more"),
     (lambda: UnitInertia.brick((1, -2, 3)), ModelError, "half_lengths must not be negative"),
     (lambda: UnitInertia.brick(1, 2), TypeError, "one number is missing"),

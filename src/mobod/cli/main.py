@@ -245,15 +245,22 @@ def _check_files(options: argparse.Namespace) -> None:
     from ..simulation.hdf5_file import EXTENSIONS, import_h5py
     from ..simulation.motion_files import FORMATS
 
-    for path, known in (
-        (options.output, (*FORMATS, STATES) if path_of_model(options.model).suffix.lower() == ".osim" else FORMATS),
-        (options.plot, FIGURES),
-        (options.animate, (".gif", ".mp4")),
-        (options.replay, (".html", ".htm", ".glb")),
-        (options.record, EXTENSIONS),
-        (options.checkpoint, None),
-    ):
-        check_result(path, known)
+    endings: dict[str, Sequence[str]] = {
+        "output": (*FORMATS, STATES) if path_of_model(options.model).suffix.lower() == ".osim" else FORMATS,
+        "plot": FIGURES,
+        "animate": (".gif", ".mp4"),
+        "replay": (".html", ".htm", ".glb"),
+        "record": EXTENSIONS,
+    }
+    for option, known in endings.items():
+        path: Path | None = getattr(options, option)
+        try:
+            check_result(path, known)
+        except ValueError as error:
+            ending = "" if path is None else path.suffix.lower()
+            others = [f"--{other}" for other, suffixes in endings.items() if ending in suffixes]
+            raise CommandError(f"{error}{f'; {ending} is for {others[0]}' if others else ''}") from None
+    check_result(options.checkpoint, None)
     if options.output is not None and options.output.suffix.lower() == ".parquet" and not is_installed("pyarrow"):
         raise CommandError("a .parquet file needs pyarrow: pip install 'mobod[table]'")
     if options.record is not None or (options.output is not None and options.output.suffix.lower() in EXTENSIONS):

@@ -332,7 +332,10 @@ class Custom(NamedParameters, Force):
             ]
             if which >= 0:
                 given[which] = given[which].astype(np.int64)
-            efforts = np.asarray(law(*given), dtype=np.float64)
+            returned = law(*given)
+            if getattr(returned, "dtype", None) != np.bool_:  # which a compiled law may return, too
+                returned = numbers(f"what the law of {self._name!r} returns", returned)
+            efforts = np.asarray(returned, dtype=np.float64)
             if efforts.shape not in ((n,), ()):
                 raise ModelError(f"the law of {self._name!r} returned an array {efforts.shape}; {n} efforts are wanted")
             if memory >= 0:

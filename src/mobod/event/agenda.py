@@ -130,7 +130,7 @@ class Agenda:
         now, first, chosen = state.time, _NEVER, []
         for one in scheduled:
             time = one.get_next_event_time(state, include_now)
-            if not time > now:
+            if time is None or not time > now:
                 time = _checked(time, now, include_now, one, "get_next_event_time")
             if time < first:
                 first, chosen = time, [one]
@@ -325,6 +325,8 @@ def _slot(stage: int, i: int, state: Any) -> float:
 
 def _checked(time: float, now: float, include_now: bool, owner: Any, asked: str) -> float:
     """The time of an event that is still to come; `ValueError` for one that cannot."""
+    if time is None:
+        raise TypeError(f"{asked} of {owner!r} gave None; give a time, or math.inf where there is none to come")
     if time > now or (time == now and include_now):
         return float(time)
     raise ValueError(

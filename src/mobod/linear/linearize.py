@@ -144,6 +144,8 @@ def linear_model(
             raise TypeError(f"names of outputs are strings, not {unnamed[0]!r}")
     elif outputs is not None:
         outputs = listed("outputs", outputs)
+    if state.stage < Stage.ACCELERATION:
+        state.refuse("linearize", Stage.ACCELERATION)
     found = system.calc_forward_dynamics_derivatives(state)
     nu, nz, turned = state.tree.nu, len(state.z_view), coordinates.turns(state)
     pushed = Inputs(system, state, inputs)

@@ -86,7 +86,7 @@ def drive(
     """
     at = checks.numbers("times", times)
     if at.ndim != 1 or not len(at) or not np.all(np.isfinite(at)) or not np.all(np.diff(at) > 0.0):
-        raise ValueError("times have to be finite and rising, one after the other")
+        raise ValueError(f"times have to be finite and rising, one after the other, got {times!r}")
     if not isinstance(motions, Mapping) or not motions:
         raise TypeError(f"motions are functions of time by the body that they drive, {{crank: f}}, not {motions!r}")
     driven = [_Driven(system, body, given, at) for body, given in motions.items()]
@@ -139,8 +139,14 @@ def _rates_of(name: str, given: Any, times: Array) -> Any:
     if callable(given):
         raise TypeError(f"the motion of {name!r} is {given!r}; give a mobod.function, such as function.Custom, or its values")
     values = checks.numbers(f"the values of {name!r}", given)
+    if not values.ndim:
+        raise ValueError(
+            f"the motion of {name!r} is a mobod.function, function.Constant({given}) where it rests, not {given!r}"
+        )
     if values.shape != times.shape or len(times) < 6:
-        raise ValueError(f"values of {name!r} are one a time, at 6 times or more; there are {values.shape} and {len(times)}")
+        raise ValueError(
+            f"values of {name!r} are one a time, at 6 times or more; got shape {values.shape} at {len(times)} times"
+        )
     from scipy.interpolate import make_interp_spline
 
     spline = make_interp_spline(times, values, k=5)

@@ -235,8 +235,10 @@ def _keywords_of(kind: type) -> frozenset[str] | None:
 def refuse_keyword(name: str, given: Iterable[str], known: Iterable[str]) -> Never:
     """Raise a TypeError that says what was meant by the first of the keywords *given* that is not *known*."""
     unknown = next(keyword for keyword in given if keyword not in known)
-    near = nearest(unknown, known)
-    meant = [one for one in sorted(known) if one == near or one.startswith(unknown)]
+    # step is fixed_step_size or max_step_size before it is what is spelled like it, system
+    meant = [one for one in sorted(known) if one.startswith(unknown) or f"_{unknown}_" in f"_{one}_"]
+    near = None if meant else nearest(unknown, known)
+    meant = meant if near is None else [near]
     remedy = f"did you mean {' or '.join(map(repr, meant))}?" if meant else f"there are {', '.join(sorted(known))}"
     raise TypeError(f"{name}() got an unexpected keyword argument {unknown!r}; {remedy}")
 

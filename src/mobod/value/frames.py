@@ -23,7 +23,7 @@ def frame(what: str, value: Any) -> Transform:
     except TypeError:
         raise TypeError(f"{accepted}; got {value!r}") from None
     if array.shape not in ((4, 4), (3, 3), (3,)):
-        raise ValueError(f"{accepted}; got shape {array.shape}")
+        raise ValueError(f"{accepted}; got {value!r} of shape {array.shape}")
     try:
         return Transform.from_matrix(array) if array.shape == (4, 4) else Transform(array)
     except ValueError as error:

@@ -450,7 +450,8 @@ def as_rotation(value: Rotation | ArrayLike) -> Rotation:
 def _symmetric(value: ArrayLike, name: str) -> Array:
     """Read a matrix (3, 3) that is symmetric to rounding, and make it so to the bit."""
     if np.shape(value) in ((), (3,)):
-        raise TypeError(f"{name} takes three moments, or one (3, 3) matrix, not {value!r}")
+        meant = f"; did you mean {name}({', '.join(map(str, value))})?" if isinstance(value, (tuple, list)) else ""
+        raise TypeError(f"{name} takes three moments, or one (3, 3) matrix, not {value!r}{meant}")
     matrix = checks.array(f"the matrix of {name}", value, (3, 3))
     if np.abs(matrix - matrix.T).max() > ROUNDING * np.abs(matrix).max():
         raise ModelError(f"the matrix of {name} must be symmetric; it is {show(matrix)}")
