@@ -190,6 +190,7 @@ def test_as_a_program():
             ["simulate", "panda", "--gravity", "1,2"],
             "argument --gravity: must be three numbers such as 0,0,-9.81, not '1,2'",
         ),
+        (["simulate", "panda", "--gravity", "9.81"], "must be three numbers such as 0,0,-9.81, not '9.81'"),
         (["simulate", "panda", "--integrator", "magic"], "there is no integrator 'magic'; there are"),
         (["simulate", "chain", "--floating-base"], "--floating-base is for URDF files"),
         (["simulate", "panda", "--output", "a.txt"], "'a.txt' must end in .npz, .csv, .parquet, .h5 or .hdf5"),

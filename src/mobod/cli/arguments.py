@@ -176,7 +176,7 @@ def join_gravity(arguments: list[str]) -> list[str]:
         if argument == "--gravity":
             values = next(rest, "")
             if reads_as_number(values):
-                values = ",".join([values, next(rest, ""), next(rest, "")])
+                values = ",".join(filter(None, (values, next(rest, ""), next(rest, ""))))
             argument = f"--gravity={values}"
         joined.append(argument)
     return joined
