@@ -482,7 +482,10 @@ def test_constraints_between_a_body_and_one_that_it_carries(make, close, derivat
         assert_alone_and_in_lanes(state, make.rng, close, derivative)
 
 
-@pytest.mark.parametrize("name", ["Ball", "Weld", "PointInPlane", "PointOnLine", "ConstantAngle", "ConstantOrientation"])
+OF_POINTS = "Ball Rod PointInPlane PointOnLine PointOnPlaneContact SphereOnPlaneContact SphereOnSphereContact"
+
+
+@pytest.mark.parametrize("name", ["Weld", "ConstantAngle", "ConstantOrientation", *OF_POINTS.split()])
 @pytest.mark.parametrize("angles", ["quaternions", "euler"])
 def test_points_and_axes_of_bodies_are_held_in_closed_form(name, angles, make, close, derivative):
     """Off the manifold, on trees of every kind of mobilizer, forward and reversed, one locked and one prescribed: no Duals.

@@ -88,7 +88,7 @@ class Plan:
     bushings : (n, 3) array
         Bushings between bodies of one base: where integers and numbers begin, and the block of a crossing, see `bushings`.
     joined : (n, 10) array
-        Constraints between a point and axes, or axes, of two bodies, see `points_and_axes`.
+        Constraints between points and axes of two bodies, see `points_and_axes`.
     central : sequence of tuple of int, Routine and four int
         Elements between points of many bodies, see `central`, and
     listed : array
@@ -653,10 +653,11 @@ class _Making:
 
     def _takes_joint(self, constraint: Any) -> bool:
         """True if a constraint is in closed form, see `points_and_axes`: between bodies of one base, or of one and Ground."""
-        kind, own = KINDS.get(constraint.routine), constraint.body_indices()
-        if kind is None or len(set(own)) != 2:
+        of_ancestor, rows, kind = KINDS.get(constraint.routine, (False, -1, ()))
+        own = constraint.body_indices()
+        if sum(constraint.number_of_equations) != rows or len(set(own)) != 2:
             return False
-        frame = constraint.get_ancestor_mobilized_body().get_mobilized_body_index() if constraint.reads_ancestor else own[0]
+        frame = constraint.get_ancestor_mobilized_body().get_mobilized_body_index() if of_ancestor else own[0]
         common, one = self._graph.common(*own), (constraint.index, frame)
         if 0 in own:
             moved = 1 - own.index(0)
