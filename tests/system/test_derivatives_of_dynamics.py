@@ -192,10 +192,11 @@ def test_what_acts_between_two_bodies(many, make, close, derivative):
     F.TwoPointLinearSpring(model.forces, one, make.vector(), other, make.vector(), 10.0, 0.3)
     F.TwoPointLinearDamper(model.forces, model.bodies[5], make.vector(), other, make.vector(), 2.0)
     F.TwoPointConstantForce(model.forces, model.matter.ground, make.vector(), other, make.vector(), 2.0)
-    F.LinearBushing(model.forces, other, make.vector(), model.bodies[1], make.vector(), [3.0] * 6, [0.4] * 6)
+    stiffness, damping = make.rng.uniform(1.0, 4.0, 6), make.rng.uniform(0.1, 0.6, 6)
+    F.LinearBushing(model.forces, other, make.vector(), model.bodies[1], make.vector(), stiffness, damping)
     carried = next(body for body in model.bodies[1:] if not body.get_parent_mobilized_body().is_ground())  # in closed form
     F.LinearBushing(
-        model.forces, carried.get_parent_mobilized_body(), make.vector(), carried, make.vector(), [2.0] * 6, [0.3] * 6
+        model.forces, carried.get_parent_mobilized_body(), make.frame(), carried, make.frame(), stiffness[::-1], damping
     )
     rubber = mb.contact.Material(50.0, 0.3, static_friction=0.6, dynamic_friction=0.4, viscous_friction=0.1)
     ball = mb.contact.Surface(mb.contact.Sphere(5.0), rubber)  # always inside each other
@@ -421,7 +422,7 @@ def test_what_moves_both_ends_of_a_transmission_is_no_column_of_it(make, close, 
     model = make.tree(0)
     trunk = mb.mobilizer.Universal(mb.mobilizer.Universal(model.matter.ground, make.body()), make.body())
     one, other = mb.mobilizer.Pin(trunk, make.body()), mb.mobilizer.Universal(trunk, make.body())
-    far = mb.mobilizer.Ball(model.matter.ground, make.body())
+    far = mb.mobilizer.Ball(model.matter.ground, make.body(), X_PF=make.frame())  # its base has an origin of its own
     F, T, ends, turned = mb.force, mb.force.transmission, (make.frame(), make.frame()), {"rotation_in_frame": True}
     paths = [
         T.RelativePose(model.forces, one, other, *ends, translation=make.vector(), rotation=make.vector(), **turned),
@@ -466,8 +467,11 @@ def test_every_kind_of_constraint(name, make, close, derivative):
 
 
 def test_constraints_between_a_body_and_one_that_it_carries(make, close, derivative):
-    """Of two bodies one moves, of which one is the Ancestor too: off the manifold, alone and in lanes."""
-    for name in ("Ball", "Rod", "NoSlip1D", "PointOnLine", "LineOnLineContact_rolling"):
+    """Of two bodies one moves, of which one is the Ancestor too, either of both: off the manifold, alone and in lanes."""
+    for name, first, second in (
+        *(("Ball", 1, 4), ("Ball", 4, 1), ("Weld", 4, 1), ("Rod", 1, 4), ("NoSlip1D", 1, 4), ("PointOnLine", 1, 4)),
+        *(("PointOnLine", 4, 1), ("LineOnLineContact_rolling", 1, 4)),
+    ):
         pair = Pair.__new__(Pair)
         pair.make, pair.system = make, mb.MultibodySystem()
         pair.matter = mb.SimbodyMatterSubsystem(pair.system)
@@ -475,7 +479,7 @@ def test_constraints_between_a_body_and_one_that_it_carries(make, close, derivat
         kinds, bodies = (mb.mobilizer.Free, mb.mobilizer.Free, mb.mobilizer.Bushing, mb.mobilizer.Pin), [pair.matter.ground]
         for kind in kinds:
             bodies.append(make.mobilized_body(kind, bodies[-1]))
-        OF_BODIES[name][1](make, bodies[1], bodies[4], bodies[1])
+        OF_BODIES[name][1](make, bodies[first], bodies[second], bodies[1])
         pair.state = pair.system.realize_topology()
         state = pair.randomize_independent()
         assert len(sweep_for(pair.system, state).parts.plan.nodes) <= 1
@@ -525,6 +529,44 @@ def test_points_and_axes_of_bodies_are_held_in_closed_form(name, angles, make, c
                 break
         assert BODY not in sweep_for(model.system, state).parts.plan.nodes[:, 0]
         assert_alone_and_in_lanes(state, make.rng, close, derivative)
+
+
+def two_of(bodies, rng):
+    return [bodies[k] for k in rng.permutation(len(bodies))[:2]]
+
+
+def test_many_elements_and_constraints_on_the_same_few_bodies(make, close, derivative):
+    """In closed form, on three bodies and Ground, with a z and with time: alone, in lanes, and into arrays full of NaN."""
+    F, rng = mb.force, make.rng
+    while True:
+        model = make.tree(7, [mb.mobilizer.Pin, mb.mobilizer.Universal, mb.mobilizer.Free, mb.mobilizer.Ball])
+        few = [model.bodies[k] for k in (0, *(rng.permutation(7)[:3] + 1))]
+        for k in range(3):
+            (one, other), (here, there) = two_of(few, rng), (make.frame(), make.frame())
+            F.LinearBushing(model.forces, one, here, other, there, rng.uniform(1.0, 4.0, 6), rng.uniform(0.1, 0.6, 6))
+            one, other = two_of(few, rng)
+            weights = {"translation": make.vector(), "rotation": make.vector(), "rotation_in_frame": k == 1}
+            pose = F.transmission.RelativePose(model.forces, one, other, here, there, **weights)
+            F.TransmissionSpring(model.forces, pose, stiffness=3.0, damping=0.4 * (k < 2))
+        F.Actuator(model.forces, pose, gain=(3.0, 0.0, 0.0), dynamics="filter", time_constant=0.3, control=0.5)
+        sizes = {"sigma": [0.02] * 12, "epsilon": [0.4] * 12, "charges": rng.uniform(-1, 1, 12), "coulomb": 0.5}
+        F.Nonbonded(model.forces, [few[k % 4] for k in range(12)], 3.0 * rng.uniform(-1, 1, (12, 3)), **sizes)
+        for name in rng.choice(["Ball", "PointInPlane", "PointOnLine", "ConstantAngle", "ConstantOrientation"], 3):
+            OF_BODIES[name][1](make, *two_of(few, rng), None)
+        mb.motion.Sinusoid(next(b for b in model.bodies[1:] if b.facts.num_u == 1), mb.Motion.Level.POSITION, 0.2, 3.0, 0.1)
+        model.made()
+        state = model.randomize(Stage.MODEL)
+        state.z, state.time = [0.4] * len(state.z), 0.7
+        model.system.realize(state)
+        G = model.matter.calc_g(state)
+        if np.linalg.cond(G @ model.matter.calc_m_inv(state) @ G.T) < 1e3:
+            break
+    found = assert_alone_and_in_lanes(state, rng, close, derivative)
+    assert found.z.any() and found.time.any()
+    ensemble = mb.Ensemble(model.system, 9, state=state)
+    ensemble.realize()
+    assert_writes_out(ensemble.calc_forward_dynamics_derivatives, ())
+    assert_writes_out(ensemble.calc_inverse_dynamics_derivatives, (rng.normal(size=(9, len(state.u))),))
 
 
 def test_states_of_one_system_with_different_parameters(make, close, derivative):
@@ -1244,7 +1286,8 @@ def assert_writes_out(calculate, given):
     apart = type(out)(*(np.empty(part.shape).T.copy().T for part in expected))  # in Fortran's order
     swapped = out._replace(q=out.u, u=out.q)  # views of the right array in the wrong places
     turned = out._replace(q=out.q.transpose(0, 2, 1))
-    for target in (out, own, apart, swapped, turned):
+    lent = type(out)(*(np.ndarray(part.shape, buffer=bytearray(part.nbytes + 8)) for part in out))  # as of shared memory
+    for target in (out, own, apart, swapped, turned, lent):
         for part in target:
             part[...] = np.nan
         assert calculate(*given, out=target) is target

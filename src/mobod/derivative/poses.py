@@ -9,7 +9,7 @@ Along a column that carries S, R, or the body that g_t is fixed in (k = 1, 0), w
 v of points, w = w_S - w_R, x = w_C x g_r, and h the gradient of the rotation vector's weighted sum by the turn of S from R, l
 and l' change by what is of S, times k_S, less what is of R, times k_R:
 
-    of l          of both    g_r . s + (P_S x g_r + h) . t
+    of l          of each    g_r . s + (P x g_r + h) . t, where P of R is where P_S is, about R's base
     of l' by u    of each    g_r . s + (P x g_r + g_t) . t
     of l'         of each    the same of speeds that change, and x . s + (v x g_r + P x x + w x g_t) . t, w of the body
                   of S also  (g_t x w) . t if g_t is fixed in S
@@ -32,9 +32,9 @@ from ..state.fields import Record
 
 #: What tells a pose among spans: where g_t is fixed.
 IN_R, IN_S = -1, -2
-#: Numbers: l and l'; P_S and P_R from their bases' origins; p; g_r, g_t and x; by turns of S and of R what l, l' by u, and l'
-#: change by: that of l is of both.
-LENGTH, RATE, _PS, _PR, _P, _GR, _GT, _X, _BY_TURN, _OF_S, _OF_R, NUMBERS = 0, 1, 2, 5, 8, 11, 14, 17, 20, 23, 29, 35
+#: Numbers: l and l'; P_S and P_R from their bases' origins; p; g_r, g_t and x; of S and of R what l, l' by u, and l' change by
+#: as they turn.
+LENGTH, RATE, _PS, _PR, _P, _GR, _GT, _X, _OF_S, _OF_R, NUMBERS = 0, 1, 2, 5, 8, 11, 14, 17, 20, 29, 38
 
 
 @generic
@@ -72,7 +72,7 @@ def measure(model: Record, which: int, bodies: Any, base: Any, x: int, L: Any, a
     store3(L, 0, at + _GR, g_r)
     store3(L, 0, at + _GT, g_t)
     store3(L, 0, at + _X, x)
-    store3(L, 0, at + _BY_TURN, vec3.add(vec3.cross(P_S, g_r), mat33.mul_vec(R_GR, _gradient(R_RS, turning))))
+    h = mat33.mul_vec(R_GR, _gradient(R_RS, turning))
     of_S = vec3.add(vec3.cross(v_S, g_r), vec3.add(vec3.cross(P_S, x), vec3.cross(w_S, g_t)))
     of_R = vec3.add(vec3.cross(v_R, g_r), vec3.add(vec3.cross(P_R, x), vec3.cross(w_R, g_t)))
     of_R = vec3.sub(of_R, vec3.cross(g_r, v))  # which turns with R, as g_t does with R or with S
@@ -80,10 +80,12 @@ def measure(model: Record, which: int, bodies: Any, base: Any, x: int, L: Any, a
         of_S = vec3.add(of_S, vec3.cross(g_t, w))
     else:
         of_R = vec3.sub(of_R, vec3.cross(g_t, w))
-    store3(L, 0, at + _OF_S, vec3.add(vec3.cross(P_S, g_r), g_t))
-    store3(L, 0, at + _OF_S + 3, of_S)
-    store3(L, 0, at + _OF_R, vec3.add(vec3.cross(P_R, g_r), g_t))
-    store3(L, 0, at + _OF_R + 3, of_R)
+    store3(L, 0, at + _OF_S, vec3.add(vec3.cross(P_S, g_r), h))
+    store3(L, 0, at + _OF_S + 3, vec3.add(vec3.cross(P_S, g_r), g_t))
+    store3(L, 0, at + _OF_S + 6, of_S)
+    store3(L, 0, at + _OF_R, vec3.add(vec3.cross(vec3.add(P_R, p), g_r), h))
+    store3(L, 0, at + _OF_R + 3, vec3.add(vec3.cross(P_R, g_r), g_t))
+    store3(L, 0, at + _OF_R + 6, of_R)
 
 
 @generic
@@ -102,12 +104,11 @@ def change(L: Any, at: int, which: int, tension: Any, ks: Any, S: Any, j: int) -
     k_t = k_S if which == IN_S else k_R
     t, s, faster, quicker = load3(S, j, 0), load3(S, j, 3), load3(S, j, 6), load3(S, j, 9)
     P_S, P_R, g_r = load3(L, 0, at + _PS), load3(L, 0, at + _PR), load3(L, 0, at + _GR)
-    apart, by_speed = k_S - k_R, _less(L, at, 0, ks)
-    along = vec3.dot(g_r, s)
-    longer = apart * (along + vec3.dot(load3(L, 0, at + _BY_TURN), t))
-    rate = vec3.dot(_less(L, at, 3, ks), t) + vec3.dot(by_speed, faster)
+    apart, by_speed = k_S - k_R, _less(L, at, 3, ks)
+    along = apart * vec3.dot(g_r, s)
+    rate = vec3.dot(_less(L, at, 6, ks), t) + vec3.dot(by_speed, faster)
     rate = rate + apart * (vec3.dot(load3(L, 0, at + _X), s) + vec3.dot(g_r, quicker))
-    moved = longer, apart * along + vec3.dot(by_speed, t), rate
+    moved = along + vec3.dot(_less(L, at, 0, ks), t), along + vec3.dot(by_speed, t), rate
     y = vec3.add(vec3.scale(apart, s), vec3.cross(t, vec3.sub(vec3.scale(k_S, P_S), vec3.scale(k_R, P_R))))
     df, dm = vec3.scale(-tension, vec3.cross(t, g_r)), vec3.scale(-tension, vec3.cross(t, load3(L, 0, at + _GT)))
     push = vec3.scale(-apart, df)

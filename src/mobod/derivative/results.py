@@ -63,9 +63,9 @@ def results(rows: int, n: int, kind: Any, shapes: tuple[tuple[int, ...], ...], i
     *begins, size = begins_of(shapes)
     # as many numbers more as rows are no state's: of memory with others, these may be results of somebody else
     numbers = rows * size + LANES + rows - n
-    if into is not None and into[0].base is not None and into[0].base.size == numbers:
+    if into is not None:
         block = _block_with(into, rows, begins, size)
-        if block is not None:
+        if block is not None and into[0].base.size == numbers:
             return block, into
     block = in_lines(np.empty(numbers), rows, size)
     parts = zip(begins, shapes, strict=True)
