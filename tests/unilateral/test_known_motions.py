@@ -525,6 +525,45 @@ def test_what_sticks_slips_in_each_period_of_a_load_that_only_a_motion_brings(co
         )
 
 
+@pytest.mark.parametrize("resting", [0, 1])
+def test_what_all_but_sticks_while_others_slip_stays_within_friction(resting):
+    """A block turns nearly about a corner, below one that slides fast: the corner stuck by up to 0.9 beyond its friction.
+
+    A third block at rest, of which rows are redundant, hid then that another corner pulled at the floor.
+    """
+    system, matter = empty((0.91, 1.41, -9.665))
+    places, cubes, own = [(0, 0, 0.5), (0.076, 0.162, 1.5), (0, 6, 0.5)][: 2 + resting], [], []
+    for i, (mass, mu) in enumerate(((1.534, 0.4834), (0.78, 0.79), (0.645, 0.2418))[: 2 + resting]):
+        cubes.append(mb.mobilizer.Free(matter.ground, solid(mass, (1 / 6, 1 / 6, 1 / 6))))
+        below, z = (cubes[0], 0.5) if i == 1 else (matter.ground, 0.0)
+        for j, (x, y) in enumerate(((0.5, 0.5), (0.5, -0.5), (-0.5, 0.0))):
+            points = below, (0, 0, 1), z, cubes[i], (x, y, -0.5)
+            own.append(mb.contact.PointPlane(*points, static_friction=mu, name=f"cube{i} {j}"))
+    for cube, point, angle, place, speed, k in (
+        (cubes[0], (-0.0158, -0.2794, 0.2698), 0.0412, (2.0, 0.0, 0.7427), 0.547, 43.63),
+        (cubes[1], (-0.2896, -0.1864, -0.1257), -0.3015, (2.076, 0.1616, 1.3886), 0.368, 30.97),
+    ):
+        along = mb.Rotation.about_axis(angle, (0, 0, 1))
+        hand = mb.mobilizer.Slider(matter.ground, solid(), X_PF=mb.Transform(along, place))
+        mb.motion.Steady(hand, speed)
+        mb.force.TwoPointLinearSpring(system.forces, cube, point, hand, (0, 0, 0), k, 2.0)
+    state = system.realize_topology()
+    for cube, place in zip(cubes, places, strict=True):
+        cube.set_q_to_fit_translation(state, place)
+    motion = mb.simulate(system, state, 0.2, accuracy=1e-5, report_interval=0.01)
+    assert not [one for one in motion.events if one.kind == "stuck" and one.time > 0.0]
+    for one in motion.states:
+        if one.time > 0.05:  # until then its rows are redundant
+            system.realize(one)
+            for corner in own[:3]:
+                if corner.is_enabled(one):
+                    N = corner.calc_normal_force(one)
+                    assert 0.4834 * N - np.hypot(*corner.calc_friction_force(one)) > -1e-6 and N > 0.0
+    stepping = mb.integrator.TimeStepping(system, fixed_step_size=2e-4)
+    expected = mb.simulate(system, state, 0.2, integrator=stepping).q[-1]
+    assert motion.q[-1] == pytest.approx(expected, abs=1e-4)
+
+
 def test_blocks_on_their_corners_slip_in_ensembles_as_alone():
     system, state = pulled_blocks([(0, 0, 0.5), (0, 5, 0.5)], [1.0, 0.5], height=0.2)
     ahead, found = [0.0, 0.02, 0.05], []
