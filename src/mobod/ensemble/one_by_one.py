@@ -264,6 +264,10 @@ class KeptSteppers:
             self._kept[i] = stepper, row[6], own
         return stepper.state, None, stepper.log
 
+    def counts_from_violated(self, i: int) -> bool:
+        """True of a state whose present interval has begun with violated contacts."""
+        return i in self._kept and self._kept[i][0].counts_from_violated
+
     def pop(self, i: int) -> TimeStepper | None:
         """The stepper of state *i*, which is kept no longer."""
         return self._kept.pop(i, (None,))[0]

@@ -156,16 +156,17 @@ class Stepping(Gradients):
                 called.events.begin()
         overridden, threads = _NONE, 1 if lanes.calls_python else self._threads
         status = plan.outcome[:last, layout.STATUS]
-        if not self._overrides:
+        apart = plan.violated and {i for i, kept in plan.violated.items() if kept == (self._begun[i], self._time[i, 0])}
+        if not (self._overrides or apart):
             self._helpers.share(task, threads)
         else:
-            overridden = np.array(sorted(self._overrides), np.int64)
+            overridden = np.array(sorted({*self._overrides, *apart}), np.int64)
             onward = plan.onward[overridden] if len(plan.onward) else plan.onward
             with self._hidden(overridden):
                 self._helpers.share(task, threads)
             if called is not None:
                 plan.onward[overridden] = onward
-                waiting = np.array([lanes.sets.of(i) is not None for i in overridden.tolist()])
+                waiting = np.array([i not in apart and lanes.sets.of(i) is not None for i in overridden.tolist()])
                 status[overridden[waiting]], overridden = layout.WAITS, overridden[~waiting]
         # `any` takes 2 us, as ten states do, and hardly ever one waits
         while called is not None and np.count_nonzero(status) and (status == layout.WAITS).any():
@@ -321,7 +322,10 @@ class Stepping(Gradients):
                 self._failed[i] = why is not None
                 if why is not None:
                     reasons.of_states[i] = why
-                if plan.lanes is not None and plan.lanes.sets.takes_back(state, self._overrides.get(i), why is None):
+                plan.violated.pop(i, None)
+                if why is None and kept.counts_from_violated(i):
+                    plan.violated[i] = self._begun[i], state.time
+                elif plan.lanes is not None and plan.lanes.sets.takes_back(state, self._overrides.get(i), why is None):
                     stepper = kept.pop(i)  # the next call has it in a lane
                     plan.lanes.sets.begin(i, state)
                     if stepper is not None and (plan.lanes.adaptive or i in self._overrides):
@@ -395,6 +399,9 @@ class _StepPlan:
         self.task: _Stepping | None = None
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
+        #: States whose contacts were violated where their intervals began, which go alone until these end: how often each was
+        #: begun anew, and its time.
+        self.violated: dict[int, tuple[int, float]] = {}
         self.outcome, self.reached = np.zeros((padded, layout.OUTCOMES), np.int64), np.zeros((padded, layout.REACHED_SIZE))
         #: How each state goes on where the last call has left it.
         goes_on = lanes is not None and (lanes.adaptive or any(events) or bool(lanes.called))

@@ -17,7 +17,7 @@ from ..algebra.arrays import Array
 from ..algebra.record import address_of
 from ..compiling import Callback, raise_kept
 from ..errors import ModelError
-from ..event.watched import Found, Watched, found_of
+from ..event.watched import GAP, Found, Watched, found_of
 from ..event.witness import one_number
 from ..state.state import State
 from ..state.trigger_info import TriggerInfo
@@ -273,6 +273,12 @@ class Watch:
         if self._has_knots:
             self._seen[self._with_knots, SHIFT] = 0.0
         return is_finite
+
+    @property
+    def is_raised(self) -> bool:
+        """True if gaps that were violated where the interval began, by more than the constraint tolerance, count from there."""
+        least, raised = self._integrator.constraint_tolerance, self._seen[:, SHIFT].tolist()
+        return any(one.near == GAP and shift > least for one, shift in zip(self.watched, raised, strict=True))
 
     def resume(self) -> None:
         """Events at the present state, which were found last, have changed nothing: the rest of the step is to be searched."""

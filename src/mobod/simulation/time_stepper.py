@@ -77,7 +77,7 @@ class TimeStepper(Sealed):
         """
         began begun_before calls_subsystems contact_events goal has_been_ended has_events initialized is_dealt_with
         closed_are_handled contacts_are_handled log may_be_saved parts_at_start reach return_at_rest warns_of_overlap
-        pass_over step_exactly_to step_through
+        counts_from_violated pass_over step_exactly_to step_through
         """.split()
     )
 
@@ -492,6 +492,11 @@ class TimeStepper(Sealed):
         self._rest, self._rest_at = is_free, self._integrator.get_num_steps_taken() + 1
 
     @property
+    def counts_from_violated(self) -> bool:
+        """True if the present interval has begun with violated contacts, whose events count from there until it ends."""
+        return self._watch is not None and self._watch.is_raised
+
+    @property
     def reach(self) -> float:
         """The longest step that may follow an event."""
         return self._reach
@@ -846,7 +851,7 @@ class TimeStepper(Sealed):
         state = self._integrator.get_state()
         state.mark_unchanged()
         self._rest_at = _UNLIMITED
-        return self._rest(state)
+        return not self.counts_from_violated and self._rest(state)
 
     def _limit_reached(self, wanted: float) -> StepStatus:
         """The step limit was reached before *wanted*."""
