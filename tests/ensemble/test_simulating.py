@@ -603,3 +603,21 @@ def test_what_friction_is_part_of_that_rows_do_not_tell_is_refused(by_steps, ask
     integrator = mb.integrator.TimeStepping(system, fixed_step_size=0.002) if by_steps else None
     with pytest.raises(ValueError, match="are not in its rows; record it of one state"):
         ensemble.simulate(0.01, integrator=integrator, record=[asked])
+
+
+def test_which_of_many_failures_are_explained_does_not_depend_on_the_order(rng):
+    system, _ = mb.examples.double_pendulum.build()
+    lower = system.matter.bodies["lower"]
+    mb.force.MobilityPolynomialSpring(system.forces, lower, 0, -30.0, 0.0, -20.0, 0.0)
+    state, u, order = system.realize_topology(), rng.normal(0.0, 1.0, (16, 2)), rng.permutation(16)
+
+    def run(which):
+        ensemble = mb.Ensemble(system, 16, state=state, threads=1)
+        ensemble.u = u[which]
+        motions = ensemble.simulate(20.0, report_interval=20.0, fixed_step_size=0.01)
+        return motions, {int(which[i]): one for i, one in motions.failures.items()}
+
+    (motions, failures), (others, in_order) = run(np.arange(16)), run(order)
+    assert len(failures) > 8
+    assert in_order == failures
+    np.testing.assert_array_equal(others.statistics["in_lanes"], motions.statistics["in_lanes"][order])

@@ -196,7 +196,10 @@ class WholeRun:
         status = self.outcome[which, layout.STATUS]
         alone = self._goes_alone(which) | np.isin(which, overridden)
         known = np.isin(status, (rk.REACHED, layout.NOT_CALLED, layout.WAITS))
-        stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)[:_EXPLAINED]
+        stuck, others = np.flatnonzero(alone), np.flatnonzero(~known & ~alone)
+        if len(others) > _EXPLAINED:  # those that have failed first, in whatever order they are
+            y = np.concatenate([part[which[others]] for part in self._ensemble._variables[1:5]], axis=1)
+            others = others[np.lexsort((*y.T, self.reached[which[others], layout.REACHED_TIME]))[:_EXPLAINED]]
         again = which[np.concatenate([stuck, others])]
         if len(again):
             fresh = (self.outcome[again, layout.STATUS] != layout.SUSPECT) | (not lanes.hands_over)
