@@ -505,3 +505,12 @@ def test_code_is_loaded_when_a_function_has_moved_to_another_module(monkeypatch)
         code, found = disk_cache._Unpickler(io.BytesIO(data)).load()
         assert code == "code" and [one.consts for one in found] == [["its own", 7], ["another's", 7]]
         assert [one.env_name for one in found] == ["its own", "another's"]
+
+
+def test_a_part_of_types_that_another_version_has_is_compiled_anew(monkeypatch):
+    """What names a class that is not there any more cannot be unpickled, and is as if it were not on the disk."""
+    from mobod.compiling import parts as kept
+
+    for pickled in (b"cmobod\nNoSuchType\n.", b"cmobod.nowhere\nType\n.", b"no pickle"):
+        monkeypatch.setattr(kept, "_read", lambda _key, found=pickled: found)
+        assert kept.load("a part", None) is None

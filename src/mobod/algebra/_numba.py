@@ -13,8 +13,8 @@ from . import record
 def _add_to_numba() -> engine.Extension:
     from numba.core import types
 
-    # of what lies beside, the counter, corners, eights, masks, objects and pointers the fingerprint has the names: few kernels
-    # depend on them
+    # of what lies beside, the counter, corners, eights, masks and objects the fingerprint has the names: few kernels depend on
+    # them
     from . import (  # noqa: F401
         compiled_angles,
         compiled_beside,
@@ -31,7 +31,7 @@ def _add_to_numba() -> engine.Extension:
         lanes,
     )
 
-    modules = compiled_angles, compiled_dual, compiled_elementary, compiled_primitive, compiled_record, lanes
+    modules = compiled_angles, compiled_dual, compiled_elementary, compiled_pointers, compiled_primitive, compiled_record, lanes
     return engine.Extension(modules, {"state": types.float64, "lanes": lanes.lanes, "duals": compiled_dual.dual8}, _layout)
 
 

@@ -1,8 +1,7 @@
 """Arrays by their addresses: what a `Routine`, which is called with integers, shares with its callers.
 
 A block is an int64 array with four words for each array: where its data are, and its shape, filled up by zeros. Kernels get the
-address of a block. Arrays are in C's order. Kernels that are in the cache know these functions by name: one that is to do
-something else takes another name.
+address of a block. Arrays are in C's order.
 """
 
 from __future__ import annotations

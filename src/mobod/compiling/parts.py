@@ -109,7 +109,7 @@ def load(key: str, target_context: Any) -> Any:
     try:
         function, signature, *code = pickle.loads(_read(key))
         library = _library(key, code, target_context.codegen())
-    except (KeyError, OSError, ValueError, EOFError, pickle.UnpicklingError, zlib.error):  # removed meanwhile, or damaged
+    except Exception:  # removed meanwhile, damaged, or of types that another version has: compiled as if it were not there
         return None
     constants = Environment.from_fndesc(function)
     entry = numba_patches.identity_of(library, function, constants)
