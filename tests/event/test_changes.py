@@ -367,12 +367,31 @@ def test_a_handler_may_watch_something_else_from_an_event_on(in_python):
 
         def handle_event(self, state, accuracy):
             self.passed.append(float(state.q[1]))
-            self.witness = mb.event.witness.as_witness(gate(0.2 - 0.3 * len(self.passed)))
+            self.witness = gate(0.2 - 0.3 * len(self.passed))
             state.u = 0.99 * state.u
 
     system.add_event_handler(Gates(gate(0.2)))
     stepper_of(system, state, 1e-6).step_to(0.95)
     assert_allclose(Gates.passed, [0.2, -0.1, -0.4, -0.7, -1.0], atol=1e-4)
+
+
+def test_a_witness_may_be_exchanged_for_one_of_a_later_stage(ball):
+    """A coordinate that the state has at once, then what needs forces, of a ball that falls on a spring."""
+    model, found = ball(), []
+    mb.force.MobilityLinearSpring(mb.GeneralForceSubsystem(model.system), model.ball, 0, 40.0, 0.0)
+
+    class Note(mb.event.When):
+        def handle_event(self, state, accuracy):
+            found.append((state.q[0], state.u_dot[0]))
+            self.witness = lambda state: state.u_dot[0] - 5.0
+
+    note = Note(mb.event.Coordinate(model.ball, 0, 0.5))
+    model.system.add_event_handler(note)
+    model.state = model.system.realize_topology()
+    model.state.q = [1.0]
+    model.stepper().step_to(0.9)
+    assert note.get_required_stage() is Stage.ACCELERATION
+    assert abs(found[0][0] - 0.5) < 1e-3 and abs(found[1][1] - 5.0) < 1e-2
 
 
 def test_what_a_witness_is_of_stays():

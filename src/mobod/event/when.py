@@ -32,17 +32,18 @@ class When(TriggeredHandler):
     """
 
     def __init__(self, witness: Any, **settings: Any) -> None:
-        self.witness = as_witness(witness)
+        self.witness = witness
         super().__init__(self.witness.required_stage, **settings)
 
     @property
     def witness(self) -> Witness:
-        """Its witness."""
+        """Its witness; what is set may be all that the constructor takes."""
         return self._witness
 
     @witness.setter
-    def witness(self, witness: Witness) -> None:
-        self._witness = witness
+    def witness(self, witness: Any) -> None:
+        self._witness = as_witness(witness)
+        self._required_stage = self._witness.required_stage
         TriggerInfo.changes += 1
 
     def get_witness(self) -> Witness:
