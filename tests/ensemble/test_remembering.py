@@ -185,6 +185,7 @@ def test_implicit_methods_remember_as_each_state_alone():
     assert np.array_equal(ensemble.get_measures(measures[0]), highest) and (highest > ensemble.q[:, 6]).all()
 
 
+@pytest.mark.filterwarnings("ignore:.* late, but steps have been:RuntimeWarning")
 def test_what_python_remembers_goes_on_from_call_to_call():
     """A measure of Python's makes Python find all of them."""
     system, _ = mb.examples.double_pendulum.build()

@@ -1,5 +1,7 @@
 """Delays in compiled steps: those of Python's, to the bit; of each state of an ensemble, those of the state alone."""
 
+import warnings
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -33,6 +35,7 @@ def late_pendulum(how, interpreted=False, delay=0.1, **options):
     return system, state, late, total
 
 
+@pytest.mark.filterwarnings("ignore:.* late, but steps have been:RuntimeWarning")
 @pytest.mark.parametrize("how", ["rates", "values", "linear", "look", "values, look"])
 def test_kernels_find_what_python_finds(how):
     for delay, options in ((0.1, {}), (0.003, {}), (0.1, {"max_samples": 16}), (0.7, {"max_samples": 20})):
@@ -74,6 +77,7 @@ def test_each_state_of_an_ensemble_has_its_own_past():
         assert_array_equal(late.memory(one).times, late.memory(stepper.state).times)
 
 
+@pytest.mark.filterwarnings("ignore:.* late, but steps have been:RuntimeWarning")
 def test_states_that_begin_leave_what_others_remember():
     """A delay below the step is extrapolated, so that what is remembered of it depends on when it was asked."""
     print("seed", SEED)
@@ -289,3 +293,74 @@ def test_states_that_were_stepped_one_by_one_go_on_in_lanes():
     with pytest.warns(RuntimeWarning, match="one by one"):
         ensemble.step(0.01, integrator=alone)
     assert ensemble.simulate(0.05, accuracy=1e-5).statistics["in_lanes"].all()
+
+
+def falling_ball(watched, interpreted=False, look=False):
+    """A ball that bounces, whose height, late, is watched or only there."""
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    mb.force.Gravity(mb.GeneralForceSubsystem(system), matter, (0, -9.81, 0))
+    ball = mb.mobilizer.Translation(matter.ground, mb.body.Particle(1.0))
+    system.add_event_handler(mb.event.ImpactWhen(mb.event.Coordinate(ball, 1), 0.8))
+    late = measure.Delay(matter, measure.Coordinate(matter, ball, 1), 0.05, name="late")
+    late.set_can_use_current_value(look)
+    if watched:
+
+        class Pass(mb.event.When):
+            def handle_event(self, state, accuracy):
+                pass
+
+        system.add_event_handler(Pass(late - 0.5))
+    if interpreted:
+        measure.Integrate(matter, measure.Constant(None, 1.0))
+    state = system.realize_topology()
+    state.q = (0.0, 1.0, 0.0)
+    return system, state, late
+
+
+def warned(call):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        call()
+    return [str(one.message) for one in found]
+
+
+@pytest.mark.parametrize("interpreted", [False, True])
+def test_a_run_tells_once_that_it_reads_a_delay_within_longer_steps(interpreted):
+    def told(options=None, record=False, goes_on=False, **how):
+        system, state, late = falling_ball(interpreted=interpreted, **how)
+        integrator = mb.integrator.RungeKuttaMerson(system, **(options or {}))
+        record = {"late": late} if record else None
+        if goes_on:
+            stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system))
+            stepper.initialize(state)
+            stepper.step_to(0.4)
+            state = stepper.state.copy()
+        return warned(lambda: mb.simulate(system, state, 1.5, report_interval=0.02, integrator=integrator, record=record))
+
+    for found in told(watched=True), told(watched=False, record=True):
+        assert len(found) == 1 and "<Delay 'late'> is 0.05 late, but steps have been up to 0." in found[0]
+        assert "max_step_size" in found[0] and "set_can_use_current_value" in found[0]
+    assert not told(watched=False) and not told(watched=True, look=True)
+    assert not told({"max_step_size": 0.04}, watched=True, record=True)
+    assert not told({"max_step_size": 0.04}, watched=False, record=True, goes_on=True)  # from where a long step has ended
+
+
+def test_a_run_of_lanes_tells_it_too():
+    system, state, _ = falling_ball(watched=True)
+    for call in (
+        lambda ensemble: ensemble.simulate(1.5, report_interval=0.5),
+        lambda ensemble: [ensemble.step(0.3) for _ in range(5)],
+    ):
+        ensemble = mb.Ensemble(system, 11, state=state)
+        found = warned(lambda: call(ensemble))  # noqa: B023
+        assert len(found) == 1 and "of the ensemble: <Delay 'late'> is 0.05 late" in found[0]
+    system, state, _ = falling_ball(watched=False)
+    assert not warned(lambda: mb.Ensemble(system, 11, state=state).simulate(1.5))
+    # of what kernels read alone
+    system, state, *_ = late_pendulum("rates", delay=0.003)
+    ensemble = mb.Ensemble(system, 3, state=state)
+    assert len(warned(lambda: ensemble.simulate(0.5))) == 1
+    assert len(warned(lambda: ensemble.simulate(0.5))) == 1  # the next run
+    short = mb.integrator.RungeKuttaMerson(system, max_step_size=0.002)
+    assert not warned(lambda: ensemble.simulate(0.1, integrator=short))

@@ -177,6 +177,7 @@ class Simulating(Stepping):
         if run.lanes is None and tangents is None:
             given = {"controller": control, "terminate": ends}
             self._note_cost(made, True, [name for name, function in given.items() if function is not None])
+        delays = [] if run.lanes is None else self._begin_delays()
         try:
             run.go()
         except BaseException as error:
@@ -189,6 +190,7 @@ class Simulating(Stepping):
             run.close()
         motions = run.finished()
         self._warn_of_paths(run)
+        self._tell_delays(delays)
         if observe is not None:
             motions.observations = run_observer(observe, run.times, np.asarray(motions.q), np.asarray(motions.u))
         if record is not None:

@@ -18,6 +18,8 @@ from ..algebra.record import LANES
 from ..errors import ModelError
 from ..event.triggered import Triggered
 from ..integrator import Integrator, RungeKuttaMerson
+from ..integrator.hindrances import acting_delays
+from ..measure.delay import Delay
 from ..simulation.event_log import EventLog
 from ..simulation.events import Events, joined
 from ..simulation.simulate import integrator_named
@@ -182,6 +184,34 @@ class Stepping(Gradients):
         if called is not None and called.is_used:
             self._take_logs(called)
             called.begin()
+        if plan.delays:
+            plan.delays = self._tell_delays(plan.delays)
+
+    def _begin_delays(self) -> list[Delay]:
+        """The measures that are late, of which no state has taken a step yet that is longer."""
+        delays = acting_delays(self._system)
+        for one in delays:
+            one.begin_runs(*self._kept_by_measures())
+        return delays
+
+    def _tell_delays(self, delays: list[Delay]) -> list[Delay]:
+        """Warn of delays within which steps of a state have been longer; the others are left to be told of."""
+        left = []
+        for one in delays:
+            steps = one.longest_steps(*self._kept_by_measures())
+            most = int(steps.argmax())
+            if not steps[most] > 0.0:
+                left.append(one)
+                continue
+            text = f"state {most} of the ensemble: {one.say_longest(float(steps[most]))}"
+            warnings.warn(text, RuntimeWarning, stacklevel=callers_level())
+        return left
+
+    def _kept_by_measures(self) -> list[Array]:
+        """The numbers that measures of all states remember, and will when their next steps begin, a row a state."""
+        counts = self._template.tree.counts
+        first, size = counts["control_size"], counts["measure_memory_size"]
+        return [self._memory[: self._n, at : at + size] for at in (first, first + size)]
 
     @contextlib.contextmanager
     def _hidden(self, which: npt.NDArray[np.int64]) -> Iterator[None]:
@@ -212,6 +242,7 @@ class Stepping(Gradients):
             lanes = self._lane_runs(made, holds)
             plan = self._step_plan = _StepPlan(key, self._own_places, made, lanes, len(self._q), events)
             if lanes is not None:
+                plan.delays = self._begin_delays()
                 plan.schedule = self._schedule_of(made.accuracy, events)
                 if plan.schedule is not None:
                     plan.schedule.has_changed = True  # of which this plan does not know
@@ -397,6 +428,8 @@ class _StepPlan:
         self.schedule: Schedule | None = None
         self.key, self.own_places, self.integrator, self.lanes = key, own_places, integrator, lanes
         self.task: _Stepping | None = None
+        #: Measures that are late, and have not been told of.
+        self.delays: list[Delay] = []
         self.kept: KeptSteppers | None = None
         self.stamp: tuple[Any, ...] = ()
         #: States whose contacts were violated where their intervals began, which go alone until these end: how often each was

@@ -376,6 +376,7 @@ class Integrator(Sealed):
         self.reset_all_statistics()
         self.counts[rk.PASSES] = 0
         self.hindrances.begin(state.time)
+        self.hindrances.begin_delays()
         self.check_inertia(state)
         text = _diagnosis.contradictory_accelerations(self.system, state)
         if text:

@@ -1,6 +1,6 @@
 """Hindrances of a run, told while it goes: singular mobilizers, jumps of accelerations, paths that jump, steps without an end.
 
-Each is a warning, once a run.
+And steps that are longer than delays. Each is a warning, once a run.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..force.transmission.base import warn_of_ways_through
+from ..measure.delay import Delay
 from ..state.state import State
 from ..stepping import record as rk
+from ..system.system import MultibodySystem
 from ..value.callers import callers_level
 from ..value.stage import Stage
 from . import _diagnosis, jumps
@@ -52,8 +54,17 @@ class Hindrances:
         #: Forces along paths that may jump and have not been told of; how often the run has looked for jumps; its longest step.
         self._paths: list[Any] | None = None
         self._looks_at_paths, self._longest = 0, 0.0
+        #: Measures that are late, and have not been told of.
+        self.delays: list[Delay] = []
         #: How often a jump of the accelerations has been passed since, with next to no progress.
         self._jumps, self._jumps_from = 0, -np.inf
+
+    def begin_delays(self) -> None:
+        """Find measures that are late, where a run begins whose state has been made ready."""
+        state = self._integrator.get_state()
+        self.delays = acting_delays(self._integrator.system)
+        for one in self.delays:
+            one.begin_run(state)
 
     # ------------------------------------------------------------------------------------------ after some steps
 
@@ -79,10 +90,20 @@ class Hindrances:
                 text = say(integrator.system, state, goal, *found, control, integrator.max_step_size)
                 integrator.leave_at(time)
                 _warn(text)
+        self.look_at_delays()
         if self._paths:  # the loop is to return where steps become short beside those so far, rather than have collapsed
             self._longest = max(self._longest, float(control[rk.LAST_STEP]))
             if self._looks_at_paths < _MOST_LOOKS and control[rk.STEP] > _SHORT * self._longest:
                 control[rk.COLLAPSE] = max(control[rk.COLLAPSE], _SHORT * self._longest)
+
+    def look_at_delays(self) -> None:
+        """Warn of delays within which steps have been longer, where values that are not known yet were read."""
+        for one in self.delays:
+            step = one.longest_step(self._integrator.get_state())
+            if step > 0.0:
+                self.delays = [other for other in self.delays if other is not one]
+                self.warned.add(one.name or type(one).__name__)
+                _warn(one.say_longest(step))
 
     def warn_of_short_steps(self) -> None:
         """Warn of mobilizers near a singular configuration, and of paths that jump, when steps have shrunk far."""
@@ -157,6 +178,12 @@ class Hindrances:
         if name not in self.warned:
             self.warned.add(name)
             _warn(text)
+
+
+def acting_delays(system: MultibodySystem) -> list[Delay]:
+    """The measures of a system that are late, and read what is not known yet where steps are longer than that."""
+    measures = [one for subsystem in system.subsystems for one in subsystem.acting_measures]
+    return [one for one in measures if isinstance(one, Delay) and not one.get_can_use_current_value()]
 
 
 def _warn(text: str) -> None:

@@ -45,6 +45,7 @@ class Quick:
         "_first",
         "_interpolates",
         "_leaves_out",
+        "_look",
         "_return",
         "_warn",
         "alone",
@@ -89,6 +90,7 @@ class Quick:
         #: Whether nothing is kept from step to step beside y, which handlers would have to see ended.
         self.is_plain = state.resources is None and not (remembers(state) or state.tree.counts["num_contact_elements"])
         self._warn = integrator.hindrances.warn_of_passing if state.tree.counts["num_contact_elements"] else None
+        self._look = integrator.hindrances.look_at_delays if integrator.hindrances.delays else None
         #: Whether nothing else than the steps happens before `due`, which the time stepper knows.
         self.alone, self.due = False, self.last
         #: What is asked for its next time before each step, if anything: of handlers, and of reporters.
@@ -162,6 +164,8 @@ class Quick:
                 resources.versions[REPORT] += 1
         if self._warn is not None and self.counts[rk.PASSES] == 1:
             self._warn()
+        if self._look is not None:
+            self._look()
         return status
 
 

@@ -20,7 +20,21 @@ from .base import Joined, Measure, NotCompiled, check_measure
 from .memory import Memory
 from .program import Program
 from .routines import by_address
-from .samples import FEWEST, FURTHEST, MISSING, NEAREST, NEWEST, OLDEST, PARTS, ROUNDING, SAMPLE, find_value, keep_sample
+from .samples import (
+    BEYOND,
+    FEWEST,
+    FURTHEST,
+    LONGEST,
+    MISSING,
+    NEAREST,
+    NEWEST,
+    OLDEST,
+    PARTS,
+    ROUNDING,
+    SAMPLE,
+    find_value,
+    keep_sample,
+)
 
 
 class History:
@@ -34,15 +48,17 @@ class History:
     times : (n,) array
     values : (n, ...) array
     rates : (n, ...) array or None
+    longest : float
+        The longest step of the run that was longer than the delay, or 0; -1 before its first step, which may change.
     """
 
-    __slots__ = ("rates", "times", "values")
+    __slots__ = ("longest", "rates", "times", "values")
 
-    def __init__(self, times: Array, values: Array, rates: Array | None) -> None:
-        self.times, self.values, self.rates = times, values, rates
+    def __init__(self, times: Array, values: Array, rates: Array | None, longest: float = 0.0) -> None:
+        self.times, self.values, self.rates, self.longest = times, values, rates, longest
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return History, (self.times, self.values, self.rates)
+        return History, (self.times, self.values, self.rates, self.longest)
 
     def __deepcopy__(self, memo: Any) -> History:
         return self
@@ -52,7 +68,9 @@ class History:
 
         The newest sample goes where it and the new one are less than *closest* after the one before.
         """
-        times = self.times
+        times, longest = self.times, max(self.longest, 0.0)
+        if times[-1] < earliest and self.longest >= 0.0:
+            longest = max(longest, float(time - times[-1]))
         end = int(np.searchsorted(times, time, side="right"))  # samples at this time stay
         at_once = end - int(np.searchsorted(times, time, side="left"))
         if at_once and self._is_like(end - 1, value, rate):
@@ -68,6 +86,7 @@ class History:
             np.append(times[kept], time),
             np.concatenate([self.values[kept], value[None]]),
             None if self.rates is None or rate is None else np.concatenate([self.rates[kept], rate[None]]),
+            longest,
         )
 
     def _is_like(self, i: int, value: Array, rate: Array | None) -> bool:
@@ -172,8 +191,8 @@ class Delay(Memory):
     lost are NaN, and the run ends with an error.
 
     Where a step is longer than the delay, the time asked for lies in the step that is being taken, whose end is not known yet:
-    the value is extrapolated, which is less accurate. Keep steps below the delay (``max_step_size``), or, where the source
-    does not depend on the delayed value, call `set_can_use_current_value`.
+    the value is extrapolated, which is less accurate, and a run that reads it warns of that, once. Keep steps below the delay
+    (``max_step_size``), or, where the source does not depend on the delayed value, call `set_can_use_current_value`.
 
     In a state that no run has reached, the value is what the source is now, or `get_default_value` where the source needs a
     stage that has not been reached.
@@ -199,6 +218,8 @@ class Delay(Memory):
         self._delay = checks.positive("the delay of a Delay", delay)
         self._max_samples = checks.integer("max_samples of a Delay", max_samples, least=_FEWEST)
         self._linear = self._can_use_current = False
+        #: Whether Python has read a value beyond the newest sample, of any state, since a run began.
+        self._is_read_beyond = False
         super().__init__(subsystem, source.shape, name=name)
 
     def get_source_measure(self) -> Measure:
@@ -300,7 +321,7 @@ class Delay(Memory):
         numbers = np.arange(int(kept[OLDEST]), int(kept[NEWEST])) % self._max_samples
         rows = np.concatenate([self._ring(state.record)[numbers], kept[None, SAMPLE:]])
         values, rates = rows[:, 1 : 1 + n].reshape(-1, *self._shape), rows[:, 1 + n :].reshape(-1, *self._shape)
-        return History(rows[:, 0], values, rates if self._uses_rates() else None)
+        return History(rows[:, 0], values, rates if self._uses_rates() else None, kept[LONGEST].item())
 
     def write(self, record: Any, name: str, value: History) -> None:
         kept, first = getattr(record, name)[self.memory_run, 0], 0
@@ -317,7 +338,7 @@ class Delay(Memory):
         newest = first + len(rows) - 1
         if len(rows) > 1:
             self._ring(record)[np.arange(first, newest) % self._max_samples] = rows[:-1]
-        kept[:SAMPLE], kept[SAMPLE:] = (1.0, first, newest, missing), rows[-1]
+        kept[:SAMPLE], kept[SAMPLE:] = (1.0, first, newest, missing, value.longest, kept[BEYOND]), rows[-1]
 
     def _ring(self, record: Any) -> Array:
         """The rows of its samples."""
@@ -362,6 +383,8 @@ class Delay(Memory):
             raise ModelError(lost)
         if self._can_use_current:
             history = self.next_memory(state)
+        elif state.time - self._delay > history.times[-1]:
+            self._is_read_beyond = True
         return self._given(history.at(state.time - self._delay, self._linear))
 
     def what_is_lost(self, state: State) -> str:
@@ -370,6 +393,53 @@ class Delay(Memory):
         return (
             f"{self!r} has lost samples that it needs: there were too many events within its delay; let max_samples be more "
             f"than {self._max_samples}"
+        )
+
+    # ------------------------------------------------------------------------------------------ steps longer than the delay
+
+    def begin_run(self, state: State) -> None:
+        """A run begins, in which no step has been longer than the delay."""
+        if self.memory_run is not None:
+            self.begin_runs(state.record.measure_memory.T, state.record.measure_next.T)
+            return
+        self._is_read_beyond = False
+        history = self.memory(state)
+        if history is not None:
+            history.longest = -1.0
+
+    def longest_step(self, state: State) -> float:
+        """The longest step of a run that was longer than the delay, where values beyond the newest sample were read; or 0."""
+        if self.memory_run is not None:
+            return float(self.longest_steps(state.record.measure_memory.T, state.record.measure_next.T)[0])
+        history = self.memory(state)
+        return history.longest if history is not None and self._is_read_beyond else 0.0
+
+    def begin_runs(self, kept: Array, following: Array) -> None:
+        """`begin_run` of states, a row each of what measures remember, and will when the next step begins."""
+        self._is_read_beyond = False
+        if self.memory_run is not None:
+            longest, beyond = self.memory_run.start + LONGEST, self.memory_run.start + BEYOND
+            # where it begins, the end of the last step before is sampled once more
+            kept[:, longest], following[:, longest], kept[:, beyond], following[:, beyond] = -1.0, 0.0, 0.0, 0.0
+
+    def longest_steps(self, kept: Array, following: Array) -> Array:
+        """`longest_step` of states, a row each of what measures remember, and will when the next step begins."""
+        if self.memory_run is None:
+            return np.zeros(len(kept))
+        longest, beyond = self.memory_run.start + LONGEST, self.memory_run.start + BEYOND
+        is_read = self._is_read_beyond | (kept[:, beyond] > 0.0) | (following[:, beyond] > 0.0)
+        return np.where(is_read, np.maximum(kept[:, longest], following[:, longest]), 0.0)
+
+    def say_longest(self, step: float) -> str:
+        """A sentence on a step that was longer than the delay, and the remedy."""
+        more = (
+            ""
+            if _waits_for(self.source, self)
+            else "; or, as its source does not depend on it, set_can_use_current_value(True)"
+        )
+        return (
+            f"{self!r} is {self._delay:.6g} late, but steps have been up to {step:.6g} long: within these its values are "
+            f"extrapolated, and may be wrong; let max_step_size of the integrator be less than the delay{more}"
         )
 
     def depends_on(self, deriv_order: int) -> Stage:

@@ -1,11 +1,12 @@
 """Samples of the past in kernels: a measure's values at the ends of past steps, and interpolation between them.
 
-As `delay.History` in Python. A sample is a row of its time, its values and their rates. Samples are numbered from a
-run's start on. The newest is in the measure's memory, behind the number of the oldest, its own, and whether samples that may
-be asked for had to go; the others lie in a ring of `measure_history`, sample k being row k modulo the ring's capacity; those of
-lanes in the rings of their ensemble's rows, see `batch_memory`, so that no sample is copied where a lane takes a state. A step
-adds a row that nobody looks at before the next begins, so that what is remembered of its beginning stays as it is, whatever
-becomes of the step. `Delay` gives the integers that say where all this is.
+As `delay.History` in Python. A sample is a row of its time, its values and their rates. Samples are numbered from a run's
+start on. The newest is in the measure's memory, behind the number of the oldest, its own, whether samples that may be asked
+for had to go, and what is told of steps that are longer than the delay; the others lie in a ring of `measure_history`, sample
+k being row k modulo the ring's capacity; those of lanes in the rings of their ensemble's rows, see `batch_memory`, so that no
+sample is copied where a lane takes a state. A step adds a row that nobody looks at before the next begins, so that what is
+remembered of its beginning stays as it is, whatever becomes of the step. `Delay` gives the integers that say where all this
+is.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..algebra.pointers import number_at, put_number_at
-from ..algebra.scalar import bare, load, load_lane, num_lanes, store_lane, zero
+from ..algebra.scalar import bare, load, load_lane, num_lanes, one, store_lane, zero
 from ..compiling import apart, generic
 
 #: Two samples of one time that differ by no more than this part are one: rounding is no jump.
@@ -26,8 +27,10 @@ FURTHEST = 10.0
 FEWEST = 4
 #: Of the parts of a ring's capacity, as which samples lie close together: two steps within one share a sample.
 PARTS = 2.5
-#: Numbers in memory: whether there are samples, the oldest, the newest, whether some are missing; then the newest sample.
-OLDEST, NEWEST, MISSING, SAMPLE = 1, 2, 3, 4
+#: Numbers in memory: whether there are samples, the oldest, the newest, whether some are missing; the longest step of the run
+#: that was longer than the delay, or 0, or -1 before the first; and whether a value beyond the newest sample was read; then
+#: the newest sample.
+OLDEST, NEWEST, MISSING, LONGEST, BEYOND, SAMPLE = 1, 2, 3, 4, 5, 6
 #: Rows of lanes' `measure_history`, which has no samples: the addresses, as exact numbers, of a lane's rings in its row of the
 #: ensemble, and of its memory there; and those two of a lane without a state, which computes along, and writes nowhere else.
 RINGS_AT, MEMORY_AT, NOWHERE = range(3)
@@ -155,13 +158,14 @@ def _next_number(model: Any, i: int, lane: int, first: int, newest: int, time: f
 
 
 @generic
-def _keep(model: Any, i: int, lane: int, first: int, at: int, missing: float) -> None:
-    """Remember next, of a measure that has begun, the present value as sample number *at*."""
+def _keep(model: Any, i: int, lane: int, first: int, at: int, flags: Any) -> None:
+    """Remember next, of a measure that has begun, the present value as sample number *at*; *flags*: MISSING and further."""
     memory = model.measure_code[i + MEMORY]
     store_lane(model.measure_next, memory, 0, lane, 1.0)
     store_lane(model.measure_next, memory + OLDEST, 0, lane, float(first))
     store_lane(model.measure_next, memory + NEWEST, 0, lane, float(at))
-    store_lane(model.measure_next, memory + MISSING, 0, lane, missing)
+    for k in range(SAMPLE - MISSING):
+        store_lane(model.measure_next, memory + MISSING + k, 0, lane, flags[k])
     for column in range(_width(model, i)):
         store_lane(model.measure_next, memory + SAMPLE + column, 0, lane, _now(model, i, lane, column))
 
@@ -172,13 +176,20 @@ def keep_sample(model: Any, i: int, lane: int) -> None:
     memory, capacity = model.measure_code[i + MEMORY], model.measure_code[i + CAPACITY]
     time = bare(load_lane(model.time, 0, 0, lane))
     begun = bare(load_lane(model.measure_memory, memory, 0, lane))
-    first, at, missing = 0, 0, 0.0
+    first, at, missing, longest, beyond = 0, 0, 0.0, 0.0, 0.0
+    earliest = time - bare(load_lane(model.measure_numbers, model.measure_code[i + NUMBERS], 0, lane))
     if begun > 0.0:
         first = int(bare(load_lane(model.measure_memory, memory + OLDEST, 0, lane)))
         newest = int(bare(load_lane(model.measure_memory, memory + NEWEST, 0, lane)))
         missing = bare(load_lane(model.measure_memory, memory + MISSING, 0, lane))
-        if _time(model, i, lane, newest, newest) == time and _is_like(model, i, lane, newest, newest):
-            _keep(model, i, lane, first, newest, missing)  # as where a run goes on: the ring is not looked at
+        longest = bare(load_lane(model.measure_memory, memory + LONGEST, 0, lane))
+        beyond = bare(load_lane(model.measure_memory, memory + BEYOND, 0, lane))
+        last = _time(model, i, lane, newest, newest)
+        longest = max(longest, time - last) if last < earliest and longest >= 0.0 else max(longest, 0.0)
+        if last == time and _is_like(model, i, lane, newest, newest):
+            _keep(
+                model, i, lane, first, newest, (missing, longest, beyond)
+            )  # as where a run goes on: the ring is not looked at
             return
         at = _next_number(model, i, lane, first, newest, time)
         if at == newest + 1:  # its place in memory is another's from now on
@@ -186,14 +197,13 @@ def keep_sample(model: Any, i: int, lane: int) -> None:
             row = _row(model, i, newest)
             for column in range(_width(model, i)):
                 _into_ring(model, lane, row + column, load_lane(model.measure_memory, memory + SAMPLE + column, 0, lane))
-    earliest = time - bare(load_lane(model.measure_numbers, model.measure_code[i + NUMBERS], 0, lane))
     while at + 1 - first > FEWEST and _time(model, i, lane, first + 2, -1) <= earliest:
         first += 1
     if at - first >= capacity:  # a row is free for the next
         first, missing = at + 1 - capacity, 1.0
     if at == first or _time(model, i, lane, first, -1) <= earliest:
         missing = 0.0
-    _keep(model, i, lane, first, at, missing)
+    _keep(model, i, lane, first, at, (missing, longest, beyond))
     store_lane(model.measure_next, memory, 0, lane, begun)
 
 
@@ -221,6 +231,9 @@ def find_value(model: Any, i: int, out: int, lane: int) -> None:
             low = middle + 1
         else:
             high = middle
+    if low > newest and present < 0 and bare(when) > _time(model, i, lane, newest, newest):
+        store_lane(model.measure_memory, memory + BEYOND, 0, lane, one(when))
+        store_lane(model.measure_next, memory + BEYOND, 0, lane, one(when))
     for k in range(n):
         value = _value_at(model, i, lane, 1 + k, (first, low, end), (newest, present), when)
         if missing and low == first:

@@ -536,6 +536,7 @@ def _statistics(run: Run) -> dict[str, Any]:
     interpreted = interpreted_lines(integrator.system)
     if interpreted:
         found["interpreted"] = interpreted
+    integrator.hindrances.look_at_delays()  # reports may have been the first to read them
     if integrator.hindrances.warned:
         found["warned_of"] = sorted(integrator.hindrances.warned)
     return found
