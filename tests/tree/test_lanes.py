@@ -91,6 +91,7 @@ ELSEWHERE = {
     "measure_tangents.calc_measures",
     # in those of contacts that slide, in states and ensembles
     "sliding.leave_out_friction",
+    "sliding.add_friction_to_rows",
     "sliding.add_friction_by_multiplier",
 }
 #: Fields that kernels without arrays among their arguments change; the last is of energies.
