@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from mobod import function
+from mobod.compiling.fingerprint import fingerprint
 
 CHANGES = 0.3
 
@@ -52,6 +53,14 @@ def test_functions_of_math_and_numpy_run_as_expressions():
         found, said = moved(f)
         assert not said
         assert_allclose(found, expected, rtol=0, atol=1e-7)
+
+
+@pytest.mark.parametrize("given", [0, 1, 2])
+def test_they_are_kept_on_disk(given):
+    """All that their kernels reach has a hash, which names their files."""
+    derivatives = [lambda x: 2.0 * x, lambda x: 2.0 + 0.0 * x][:given]
+    routine = function.Custom(lambda x: x * x, 1, derivatives).routine
+    assert routine._fingerprint and fingerprint(routine._entry("state"))
 
 
 def test_their_derivatives_are_exact():

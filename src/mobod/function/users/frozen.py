@@ -170,7 +170,8 @@ class Frozen:
                     "function itself, or a function of another kind"
                 )
             return self._value(plain, code)
-        if isinstance(value, BuiltinFunctionType):
+        is_known_class = isinstance(value, type) and value.__module__.partition(".")[0] in _AS_THEY_ARE
+        if is_known_class or isinstance(value, BuiltinFunctionType):
             self._note("builtin", value.__module__, value.__qualname__)
             return value
         self._hashable = False
