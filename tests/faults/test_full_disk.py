@@ -52,7 +52,7 @@ def test_a_recording_meets_a_limit(tmp_path):
 @pytest.mark.long
 def test_a_recording_meets_many_limits(tmp_path):
     found = run(
-        RECORD, tmp_path, os.environ.get("MOBOD_TEST_SEED", "1"), max(4, int(os.environ.get("MOBOD_FAULTS", "600")) // 60)
+        RECORD, tmp_path, os.environ.get("MOBOD_TEST_SEED", "1"), max(4, int(os.environ.get("MOBOD_FAULTS", "600")) // 150)
     )
     assert len(found.splitlines()) > 2
 

@@ -10,9 +10,6 @@ from processes import run
 
 import mobod as mb
 
-#: Steps of the long test.
-STEPS = float(os.environ.get("MOBOD_STEPS", "2e6"))
-
 NO_MEMORY = """
 import resource
 system, state = mb.examples.double_pendulum.build()
@@ -40,19 +37,6 @@ print(failed)
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="limits of Linux")
 def test_memory_that_is_not_there_is_an_error(tmp_path):
     assert int(run(NO_MEMORY, tmp_path)) == 3
-
-
-@pytest.mark.long
-def test_memory_does_not_grow_with_the_number_of_steps():
-    system, state = mb.examples.double_pendulum.build()
-    stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, fixed_step_size=1e-4))
-    stepper.initialize(state)
-    grown = []
-    for leg in range(1, 101):
-        stepper.step_to(1e-6 * STEPS * leg)
-        grown.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
-    assert stepper.integrator.get_num_steps_taken() == pytest.approx(STEPS, rel=1e-3)
-    assert grown[-1] - grown[10] < 2000  # kilobytes
 
 
 @pytest.mark.long

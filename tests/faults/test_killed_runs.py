@@ -14,7 +14,7 @@ import mobod as mb
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 #: How many runs the long test kills; 1,000 take some ten minutes.
-LONG = int(os.environ.get("MOBOD_FAULTS", "600")) // 20
+LONG = int(os.environ.get("MOBOD_FAULTS", "600")) // 60
 KEYWORDS = {"accuracy": 1e-7, "report_interval": 0.002, "record": ["momentum"], "checkpoint_interval": 0.0}
 TIME = 8.0
 #: How many calls change files, at least, in `write_with_a_fault`; and what can happen there.
@@ -138,7 +138,7 @@ def cut_off(how, place, folder):
     return code
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_every_place_where_a_recording_can_be_cut_off(tmp_path):
     """Not at random moments but at all: before each call that changes a file, the process ends, or the disk is full."""
     pytest.importorskip("h5py")

@@ -25,14 +25,14 @@ def long_chain():
     system = mb.MultibodySystem()
     body = mb.SimbodyMatterSubsystem(system).ground
     link = mb.body.Rigid(mb.MassProperties(1.5, (0.1, 0.2, -0.1), mb.UnitInertia(0.4, 0.5, 0.6)))
-    for _ in range(6000):
+    for _ in range(4000):
         body = mb.mobilizer.Pin(body, link)
     state = system.realize_topology()
     system.realize(state)
     return system, state
 
 chain, links = long_chain()
-x, kept, said = np.ones(6000), [], {}
+x, kept, said = np.ones(4000), [], {}
 chain.matter.multiply_by_m_inv(links, x)
 chain.calc_inverse_dynamics(links, x)
 resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))

@@ -262,15 +262,15 @@ def test_what_was_flushed_can_be_read_after_a_kill(tmp_path):
     command = [sys.executable, "-c", KILLED, str(path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ) as process:
         for line in process.stdout:
-            if float(line) > 20.0:
+            if float(line) > 8.0:
                 break
         assert len(mb.Trajectory.load(path)) > 100  # while it is written
         process.send_signal(signal.SIGKILL)
     system, state = mb.examples.double_pendulum.build()
     left = mb.Trajectory.load(path, system=system)
-    assert left.time[-1] >= 10.0 and not np.isnan(left.q).any() and not np.isnan(left.quantities["momentum"]).any()
-    again = mb.simulate(system, state, 5.0, report_interval=0.01)
-    assert np.array_equal(left.q[:501], again.q) and np.array_equal(left.energy[:501], again.energy)
+    assert left.time[-1] >= 4.0 and not np.isnan(left.q).any() and not np.isnan(left.quantities["momentum"]).any()
+    again = mb.simulate(system, state, 3.0, report_interval=0.01)
+    assert np.array_equal(left.q[:301], again.q) and np.array_equal(left.energy[:301], again.energy)
 
 
 def test_rows_beyond_a_checkpoint_are_dropped_when_a_file_goes_on(tmp_path):
