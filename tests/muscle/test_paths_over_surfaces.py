@@ -1,5 +1,6 @@
 """Paths over surfaces: beside OpenSim, in lanes, with tangents, in constraints, as pictures; muscles of files that act."""
 
+import re
 import warnings
 from itertools import chain
 
@@ -110,6 +111,29 @@ def test_lengths_over_halves_of_surfaces_are_opensims(tmp_path, ways, tolerance)
             assert np.isfinite(length)
             if np.isfinite(own):
                 assert_allclose(length, own, rtol=0.0, atol=tolerance, err_msg=name)
+
+
+def test_points_of_touch_next_to_an_end_are_where_opensims_search_ends(tmp_path):
+    """Next to an end on the surface are both points of touch: the search may take that behind it, and ends early there."""
+    osim = pytest.importorskip("opensim")
+    osim.Logger.setLevelString("Off")
+    path, rng = tmp_path / "leg.osim", np.random.default_rng(3)
+    text = wrapped(rng, {f"near{k}": [("WrapEllipsoid", "all", "hybrid")] for k in range(12)})
+    turn = np.asarray(mb.Rotation.from_body_fixed_xyz((0.2, 0.3, -0.4)))
+    for k in range(12):
+        middle = np.array(re.search(f'"near{k}0"><translation>(.*?)<', text)[1].split(), float)
+        way = rng.normal(size=3)
+        place = middle + turn @ (way * (0.05, 0.08, 0.06) * (1.0 + rng.uniform(5e-5, 1e-3)) / np.linalg.norm(way))
+        text = re.sub(f'(near{k}_thigh">.*?<location>).*?<', rf"\g<1>{' '.join(map(repr, place.tolist()))}<", text, count=1)
+    path.write_text(text)
+    model, theirs = mb.load_osim(path), osim.Model(str(path))
+    s = theirs.initSystem()
+    for state in poses(model, rng, 60):
+        for k in range(2):
+            theirs.getCoordinateSet().get(k).setValue(s, float(state.q[k]), False)
+        theirs.realizePosition(s)
+        lengths = [theirs.getMuscles().get(name).getGeometryPath().getLength(s) for name in model.muscles]
+        assert_allclose([muscle.get_length(state) for muscle in model.muscles.values()], lengths, rtol=0.0, atol=1e-3)
 
 
 def test_steps_along_a_spiral_are_those_made_one_by_one(monkeypatch):

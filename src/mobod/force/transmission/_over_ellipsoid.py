@@ -26,6 +26,8 @@ BLADES, FADE = 300, 0.3
 #: Longest piece, in metres, of the section; most of them.
 PIECE, MOST = 0.001, 499
 ON_SURFACE = 1e-4
+#: How far from the surface an end is, by the sum of (end / radii)^2, that OpenSim's search may take for behind it.
+BESIDE = 0.2
 #: The sum of squares of errors at which OpenSim takes a point of touch for found.
 FOUND = 1e-8
 
@@ -152,7 +154,8 @@ def _touch(end: Any, up: Any, start: Any, radii: Any, normal: Any, level: Any, t
     """The point in which a line in a plane from *end* touches the ellipsoid, of both the one further *up*.
 
     With y = x / radii this is the unit sphere, cut by the plane and by that of the points of touch, y . (end / radii) = 1.
-    Where the path has been *turned* to the side that counts, it is the point at which OpenSim's search from *start* ends.
+    Where the path has been *turned* to the side that counts, or the end is so near that both are, it is the point at which
+    OpenSim's search from *start* ends.
     """
     n, p = _times(normal, radii), _over(end, radii)
     nn, np, pp = vec3.dot(n, n), vec3.dot(n, p), vec3.dot(p, p)
@@ -161,7 +164,7 @@ def _touch(end: Any, up: Any, start: Any, radii: Any, normal: Any, level: Any, t
     along = vec3.scale(safe_sqrt(1.0 - vec3.dot(foot, foot)), unit(vec3.cross(n, p)))
     one, other = _times(vec3.add(foot, along), radii), _times(vec3.sub(foot, along), radii)
     takes_one = vec3.dot(one, up) >= vec3.dot(other, up)
-    if turned:
+    if turned or pp < 1.0 + BESIDE:
         near = _sought(_bare(start), _bare(end), _bare(radii), _bare(normal), bare(level))
         takes_one = norm(vec3.sub(_bare(one), near)) <= norm(vec3.sub(_bare(other), near))
     return one if takes_one else other
