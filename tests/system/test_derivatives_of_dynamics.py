@@ -409,7 +409,7 @@ def test_forces_along_paths(make, close, derivative):
     model.system.realize(state)
     plan = sweep_for(model.system, state).parts.plan
     assert (len(plan.groups), len(plan.lines)) == (1, 7) and plan.by_columns < 0
-    found = assert_alone_and_in_lanes(state, make.rng, close, derivative)
+    found = assert_alone_and_in_lanes(state, make.rng, close, lambda f: derivative(f, 3e-5))  # lines leave surfaces, too
     assert found.z.any(axis=0).tolist() == [False, True, True, True, True]  # a stretched tendon pulls whatever the activation
     assert found.time.any()
 
@@ -458,12 +458,12 @@ def test_a_force_along_a_path_is_said_with_the_routine(make):
 
 @pytest.mark.parametrize("name", OF_BODIES)
 def test_every_kind_of_constraint(name, make, close, derivative):
-    """Off the manifold: the derivatives of what is realized there. Of two bodies these alone move, not what carries both."""
+    """Off the manifold: the derivatives of what is realized there. Two bodies alone move, not the case that carries both."""
     pair = Pair(make, name)
     state = pair.randomize_independent()
     assert_forward(state, close, derivative)
     own, moved = pair.constraint.body_indices(), set(sweep_for(pair.system, state).parts.plan.nodes[:, 1].tolist())
-    assert moved <= set(own) or not type(pair.constraint).__module__.startswith("mobod.constraint") or len(own) > 2
+    assert moved <= set(own) - {1} or not type(pair.constraint).__module__.startswith("mobod.constraint")
 
 
 def test_constraints_between_a_body_and_one_that_it_carries(make, close, derivative):
@@ -551,8 +551,10 @@ def test_many_elements_and_constraints_on_the_same_few_bodies(make, close, deriv
         F.Actuator(model.forces, pose, gain=(3.0, 0.0, 0.0), dynamics="filter", time_constant=0.3, control=0.5)
         sizes = {"sigma": [0.02] * 12, "epsilon": [0.4] * 12, "charges": rng.uniform(-1, 1, 12), "coulomb": 0.5}
         F.Nonbonded(model.forces, [few[k % 4] for k in range(12)], 3.0 * rng.uniform(-1, 1, (12, 3)), **sizes)
-        for name in rng.choice(["Ball", "PointInPlane", "PointOnLine", "ConstantAngle", "ConstantOrientation"], 3):
+        for name in rng.choice(["Ball", "PointInPlane", "PointOnLine", "ConstantAngle", "ConstantOrientation"], 2):
             OF_BODIES[name][1](make, *two_of(few, rng), None)
+        for _ in range(2):  # on one body, beside Ground, where blocks add up
+            OF_BODIES["Rod"][1](make, few[0], few[1], None)
         mb.motion.Sinusoid(next(b for b in model.bodies[1:] if b.facts.num_u == 1), mb.Motion.Level.POSITION, 0.2, 3.0, 0.1)
         model.made()
         state = model.randomize(Stage.MODEL)
@@ -561,7 +563,7 @@ def test_many_elements_and_constraints_on_the_same_few_bodies(make, close, deriv
         G = model.matter.calc_g(state)
         if np.linalg.cond(G @ model.matter.calc_m_inv(state) @ G.T) < 1e3:
             break
-    found = assert_alone_and_in_lanes(state, rng, close, derivative)
+    found = assert_alone_and_in_lanes(state, rng, close, lambda f: derivative(f, 1e-4))  # atoms may be close
     assert found.z.any() and found.time.any()
     ensemble = mb.Ensemble(model.system, 9, state=state)
     ensemble.realize()
@@ -692,6 +694,14 @@ def test_redundant_constraints_along_the_motion(make, close, derivative):
     close(found.q @ state.u + found.u @ state.u_dot, derivative(later, 1e-3), 1e-5)
 
 
+def has_faint_equations(state):
+    """Whether of some equation hardly anything is left beside those before it: there rounding is seen in differences."""
+    matter = state.system.matter
+    rows = matter.calc_g(state) @ np.linalg.cholesky(matter.calc_m_inv(state))
+    left = np.diag(np.linalg.qr(rows.T).R) ** 2 / (rows[: rows.shape[1]] ** 2).sum(axis=1)
+    return ((left > 1e-12) & (left < 1e-3)).any()
+
+
 def test_redundant_constraints_that_contradict_each_other(make, close, derivative, monkeypatch):
     """Six pins in a row, and nine equations between first and last that nothing fulfils: errors of accelerations are left."""
     model = make.tree(6, [mb.mobilizer.Pin], chain=True)
@@ -700,7 +710,7 @@ def test_redundant_constraints_that_contradict_each_other(make, close, derivativ
     model.made()
     state = model.randomize()
     system, matter = model.system, model.system.matter
-    while np.abs(matter.calc_constraint_acceleration_errors(state, state.u_dot)).max() < 0.1:
+    while has_faint_equations(state) or np.abs(matter.calc_constraint_acceleration_errors(state, state.u_dot)).max() < 0.1:
         model.randomize()
     with monkeypatch.context() as patched:
         patched.setattr("mobod.derivative.equations.jvp", None)  # a hundred times as long: of the whole model

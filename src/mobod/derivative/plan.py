@@ -637,11 +637,14 @@ class _Making:
                     continue
                 bodies, mobilizers = one.reach()
                 call, own = (CONSTRAINT, address, one.index, 0), sorted(set(one.body_indices()))
-                between = _is_between(one) and len(own) == 2 and 0 not in bodies and not mobilizers
-                if between and set(bodies) == set(own):
-                    self._graph.add_between(call, own, True)
+                pair = own[-2:]
+                if len(own) == 3 and self._graph.common(*pair) != own[0]:  # which is no case that carries both
+                    pair = []
+                between = _is_between(one) and len(pair) == 2 and 0 not in bodies and not mobilizers
+                if between and set(bodies) == set(pair):
+                    self._graph.add_between(call, pair, True)
                 elif between:
-                    self._graph.add_about(call, own)
+                    self._graph.add_about(call, pair)
                 else:
                     self._graph.add(call, bodies, mobilizers, True, set(bodies).difference(own))
             self._by_parts |= CONSTRAINED  # at given multipliers their forces depend on no velocity
