@@ -134,7 +134,7 @@ SETUP = """<OpenSimDocument><ScaleTool name="s"><mass>70</mass>
 <axes>X</axes>
 </BodyScale></objects></BodyScaleSet></Measurement></objects></MeasurementSet><ScaleSet><objects><Scale>
 <scales>0.9 0.9 0.9</scales><segment>shank</segment><apply>true</apply></Scale></objects></ScaleSet>
-<marker_file>still.trc</marker_file><time_range>0 1</time_range>
+<marker_file>still.trc</marker_file><time_range>(0, 1)</time_range>
 <preserve_mass_distribution>true</preserve_mass_distribution></ModelScaler>
 <MarkerPlacer><apply>true</apply><IKTaskSet><objects><IKMarkerTask name="t0"><weight>1</weight></IKMarkerTask>
 <IKMarkerTask name="t1"><weight>1</weight></IKMarkerTask><IKMarkerTask name="s0"><weight>1</weight></IKMarkerTask>
@@ -164,7 +164,7 @@ def test_the_command_scales_by_a_setup_file(path, tmp_path, monkeypatch, capsys)
         "<output_scale_file>out/factors.xml</output_scale_file><output_model_file>own.osim</output_model_file></ModelScaler>"
     )
     own = SETUP.replace("</MarkerPlacer>", outputs).replace("</ModelScaler>", factors)
-    own = own.replace("<time_range>0 1<", "<time_range>-1 -1<")  # as OpenSim writes what nobody has set
+    own = own.replace("<time_range>(0, 1)<", "<time_range>-1 -1<")  # as OpenSim writes what nobody has set
     Path("scale.xml").write_text(own)
     assert main(["scale", "scale.xml"]) == 0
     pose, placed = mb.read_sto("pose.mot"), mb.load_osim("own.osim")

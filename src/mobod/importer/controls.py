@@ -144,14 +144,16 @@ def _of_nodes(path: Any, one: Element, tag: str) -> Function | None:
     ]
     if not rows:
         return None
-    time, values = np.array(sorted(rows)).T
-    if (np.diff(time) <= 0.0).any():
-        raise ModelError(f"{path}:{one.line}: {one.attributes.get('name', '')!r} has two nodes at one time")
-    if len(time) == 1:
-        return function.Constant(float(values[0]), 1)
+    time, values = np.array(sorted(rows, key=lambda row: row[0])).T
+    later = np.diff(time) > 0.0
+    if not later.any():
+        return function.Constant(float(values[-1]), 1)
+    ends = np.r_[True, later] | np.r_[later, True]  # nodes at one time are a jump, from the first to the last of them
+    time, values = time[ends], values[ends]
+    time[:-1][np.diff(time) == 0.0] = np.nextafter(time[:-1][np.diff(time) == 0.0], -np.inf)
     if flag_of(one, "use_steps"):
         return function.PiecewiseConstant(np.array([time[0] - 1.0, *time[:-1]]), np.array([values[0], *values[1:]]))
-    if flag_of(one, "extrapolate", True):
+    if flag_of(one, "extrapolate", True) and later[0] and later[-1]:
         return function.PiecewiseLinear(time, values)
     return straight(time, values)
 

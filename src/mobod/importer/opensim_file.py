@@ -8,6 +8,8 @@ from pathlib import Path
 from ..errors import ModelError
 from .xml_element import Element, read_xml
 
+#: What may stand around and between numbers.
+BRACKETS = str.maketrans("()[]{},~", "        ")
 #: Names of objects of tools that have others now.
 RENAMED = {
     "IKTool": "InverseKinematicsTool",
@@ -92,7 +94,7 @@ def number_of(path: Path, element: Element, tag: str, usual: float) -> float:
 
 def numbers_of(path: Path, element: Element, tag: str, usual: list[float], count: int | None = None) -> list[float]:
     """The numbers of a child, as many as *count* says; *usual* where it says none."""
-    words = element.text_of(tag).split()
+    words = element.text_of(tag).translate(BRACKETS).split()
     try:
         found = [float(word) for word in words] or usual
     except ValueError:

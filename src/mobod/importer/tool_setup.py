@@ -286,13 +286,8 @@ def _read_tasks(path: Path, tool: Element, setup: ToolSetup) -> None:
 
 
 def _range(path: Path, tool: Element) -> tuple[float, float]:
-    words = tool.text_of("time_range").split()
-    if len(words) != 2:
-        return -np.inf, np.inf
-    try:
-        low, high = map(float, words)
-    except ValueError:
-        raise ModelError(f"{path}:{tool.line}: the <time_range> is two numbers, not {' '.join(words)!r}") from None
+    found = numbers_of(path, tool, "time_range", [-1.0, -1.0])
+    low, high = found if len(found) == 2 else (-1.0, -1.0)
     return (-np.inf, np.inf) if low == high == -1.0 else (low, high)  # as OpenSim writes a range that nobody has set
 
 

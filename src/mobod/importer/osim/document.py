@@ -17,12 +17,12 @@ import numpy as np
 
 from ...algebra.arrays import Array
 from ...errors import ModelError
+from ..opensim_file import BRACKETS
 from ..xml_element import Element, read_xml
 
 #: Files may name others by their attribute ``file``; so deep and no deeper. All have this element at their root.
 _MOST_FILES_DEEP, _ROOT = 10, "OpenSimDocument"
 _TRUE, _FALSE = ("true", "t", "yes", "1"), ("false", "f", "no", "0")
-_BRACKETS = str.maketrans("()[]{},~", "        ")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE)
 #: What says nothing about the mechanism.
 _ASIDE = frozenset(
@@ -148,7 +148,7 @@ class Item:
 
     def numbers(self, count: int | None) -> Array:
         """The numbers of a property, as many as wanted."""
-        words = self.element.text.translate(_BRACKETS).split()
+        words = self.element.text.translate(BRACKETS).split()
         for word in words:
             if _NUMBER.fullmatch(word) is None:
                 self.refuse(f"<{self.tag}> has {word!r}, which is no number")
@@ -211,7 +211,7 @@ class Item:
             if self.tag[0].isupper() and inner is None:
                 return self.as_data()
             return [child.as_data() for child in (inner or self).children if child.tag not in _ASIDE]
-        words = self.element.text.translate(_BRACKETS).split()
+        words = self.element.text.translate(BRACKETS).split()
         if not words:
             return ""
         if all(_NUMBER.fullmatch(word) for word in words):
