@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.algebra import sin
+from mobod.algebra import log, sin
 
 
 def spread(example, n, seed, size=0.3, threads=1):
@@ -495,6 +495,13 @@ def test_an_end_in_python_that_is_zero_before_is_found(terminate, says):
     with pytest.warns(RuntimeWarning, match=says):
         motions = ensemble.simulate(0.2, terminate=terminate, report_interval=0.1)
     assert [round(end.time, 9) for end in motions.terminations.values()] == [0.05, 0.05]
+
+
+def test_an_end_that_is_no_number_fails_as_that_of_one_state():
+    ensemble, _, _, _ = spread("double_pendulum", 3, 13)
+    motions = ensemble.simulate(0.2, terminate=lambda t, q, u: log(0.1 - t), report_interval=0.05)
+    assert motions.failures.keys() == {0, 1, 2} and not motions.terminations
+    assert motions.end_time.max() < 0.1
 
 
 def test_memory_of_a_state_is_what_the_documentation_says():

@@ -159,7 +159,7 @@ def routine_in_lanes(function: Callable[..., Any], names: tuple[str, ...], nq: i
     nq, nu : int
         How many coordinates and speeds it is given.
     adds : bool
-        Whether it gives forces ``(nu,)`` that are added to `mobility_forces`; otherwise a number, which `witness_values` gets.
+        Whether it gives forces ``(nu,)`` that are added to `mobility_forces`; otherwise a number, for `witness_values`.
     """
     frozen = Frozen(function, "controller" if adds else "terminate", of_floats=True)
     give = {"t": "load_lane(model.time, 0, 0, lane)", "q": "q", "u": "u"}
@@ -180,7 +180,8 @@ def routine_in_lanes(function: Callable[..., Any], names: tuple[str, ...], nq: i
             "            found[0] = np.nan",
             f"        for j in range({nu if adds else 0}):",
             f"            store_lane({rows}, j, 0, lane, load_lane({rows}, j, 0, lane) + found[j])",
-            *([] if adds else ["        store_lane(model.witness_values, 0, 0, lane, found[0])"]),
+            f"        for j in range({0 if adds else 2}):",
+            "            store_lane(model.witness_values, 0, j, lane, found[0] if j == 0 else 0.0)",
             "    return 0",
             "",
         )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,8 @@ from ..algebra.arrays import Array
 from ..compiling import UsersRoutine
 from ..control import laws
 from ..errors import ModelError
-from ..event import TriggeredHandler
+from ..event import TriggeredHandler, Witness
+from ..event.watched import Watched
 from ..function import users
 from ..function.users.unrolled import numbers, unrolled
 from ..simulation.events import Events
@@ -28,7 +29,6 @@ from ..value.stage import Stage
 
 ARGUMENTS = ("t", "q", "u")
 Function = Callable[..., Any]
-_TINY = float(np.finfo(float).tiny)
 
 
 def arguments_of(state: State) -> tuple[float, tuple[float, ...], tuple[float, ...]]:
@@ -150,7 +150,8 @@ class RunFunction:
     def _kernel(self, f: users.Frozen, nq: int, nu: int) -> Function:
         call = "f(load(model.time, 0, 0), q(model.q, 0), u(model.u, 0))"
         if self.name == "terminate":
-            lines = [f"store(model.witness_values, 0, 0, {call} + zero(load(model.time, 0, 0)))"]
+            none = "zero(load(model.time, 0, 0))"
+            lines = [f"store(model.witness_values, 0, 0, {call} + {none})", f"store(model.witness_values, 0, 1, {none})"]
         else:
             lines = [f"made = {call}"]
             rows = "model.mobility_forces"
@@ -194,16 +195,42 @@ def _names_of(function: Function) -> tuple[str, ...] | None:
     return names if names and set(names) <= set(ARGUMENTS) else None
 
 
+class Ender(Witness):
+    """The witness of a function that ends runs, of which lanes know a routine.
+
+    It gives no slope there, so that functions that become positive for less than a step are not searched.
+    """
+
+    required_stage = rate_stage = Stage.VELOCITY
+    #: What is added to its values, as zero is not positive.
+    SHIFT = -float(np.finfo(float).tiny)
+
+    def __init__(self, function: RunFunction) -> None:
+        self.function, self.routine = function, function.routine
+
+    def calc_value(self, state: State) -> float:
+        """Call the function."""
+        return float(self.function.call(state)) + self.SHIFT
+
+    def pack(self, state: State) -> tuple[Sequence[int], Sequence[float]]:
+        """It reads none."""
+        return (), ()
+
+
 class EndWhere(TriggeredHandler):
-    """Ends the run of one state where a function becomes positive."""
+    """Ends runs where a function becomes positive."""
 
     def __init__(self, function: RunFunction) -> None:
         super().__init__(Stage.VELOCITY, falling=False, absolute_window=1e-12, name="terminate")
-        self._function = function
+        self._ender = Ender(function)
+
+    def watched(self) -> Watched:
+        """Its witness in lanes."""
+        return Watched(self, 0, Stage.VELOCITY, self.get_value, self._ender.calc_rate, self.info, self._ender)
 
     def get_value(self, state: State) -> float:
-        """The function at the state; just below zero where it is zero, since what ends a run is that it becomes positive."""
-        return float(self._function.call(state)) or -_TINY
+        """The function at the state."""
+        return self._ender.calc_value(state)
 
     def handle_event(self, state: State, accuracy: float) -> bool:
         """End the run."""

@@ -29,7 +29,7 @@ from ..state.fields import Record
 from ..state.state import State
 from ..state.validity import EVERYTHING, FORCES, KINEMATICS, NO_MOBILIZERS, UNCHECKED
 from ..stepping import loop, record as rk
-from ..stepping.witnesses import SEEN, WIDTH, WINDOW, WITH_RATES
+from ..stepping.witnesses import SEEN, SHIFT, WIDTH, WINDOW, WITH_RATES
 from ..system.projection import share_weights
 from ..system.system import MultibodySystem
 from ..tree import sampling
@@ -41,6 +41,7 @@ from ..unilateral.stepped import Stepped
 from ..unilateral.stepped.space import copy_of, widened
 from ..unilateral.stepped.step import step_eight, step_one
 from ..value.stage import Stage
+from .functions import Ender, EndWhere
 from .lanes import layout, lending
 from .lanes.run import run
 from .lanes.struck import Striker
@@ -222,8 +223,10 @@ class LaneRuns:
     integrator : Integrator
     holds : bool
         Whether mobility forces are held beside those of the elements.
-    controller, terminator : UsersRoutine, optional
-        What adds mobility forces, and what ends runs: see `functions`.
+    controller : UsersRoutine, optional
+        What adds mobility forces: see `functions`.
+    ends : EndWhere, optional
+        What ends runs.
     base : LaneRuns, optional
         The runs of states in which other constraints are enabled: with these they share settings, the states' own parameters
         and what happens where contacts close.
@@ -240,7 +243,7 @@ class LaneRuns:
         integrator: Integrator,
         holds: bool,
         controller: UsersRoutine | None = None,
-        terminator: UsersRoutine | None = None,
+        ends: EndWhere | None = None,
         base: Any = None,
     ) -> None:
         tree, counts = state.tree, state.tree.counts
@@ -253,15 +256,17 @@ class LaneRuns:
         #: What happens where unilateral contacts close.
         mine = None if base is not None or integrator.steps_contacts else contact_events(state, integrator.accuracy)
         self.contacts = mine if base is None else base.contacts
-        self.watched, self.pools = self._witnesses(state, integrator, in_lanes)
+        self.watched, self.pools = self._witnesses(state, integrator, ends, in_lanes)
         #: Whether workers lend the states in their lanes to Python, and whether Python is called at all.
         self.lends = bool(system.forces_in_python or system.measures_in_python or self._in_python)
         self.calls_python = system.calls_back or self.lends
+        #: Whether Python is called at events.
+        self.has_events = len(self.watched) > 0 and (len(self.called) > 1 or ends is None)
         #: Whether Python takes steps in which contacts are struck, for each thread by itself.
         self.strikes = False
         self.holds = holds or controller is not None
         #: Whether records have to be of the whole tree; those of the reduced one will do where bodies are asked for nothing.
-        self.whole = bool(self.own or len(self.watched) or counts["measure_code_size"] or counts["num_contact_elements"])
+        self.whole = bool(self.own or self.has_events or counts["measure_code_size"] or counts["num_contact_elements"])
         self.whole = self.whole or self.lends or counts["num_controllers"] > 0 or base is not None
         #: A state of its own for each thread, in which controllers are sampled.
         self.single = state
@@ -280,7 +285,7 @@ class LaneRuns:
         plan[rk.WANTED] = wanted if state.has_known or iterates else wanted | NO_MOBILIZERS
         plan[rk.HOLDS] = holds
         plan[rk.CONTROLLER] = controller.address(**in_lanes) if controller is not None else 0
-        plan[layout.TERMINATOR] = terminator.address(**in_lanes) if terminator is not None else 0
+        plan[layout.ENDER] = len(self.called) - 1 if ends is not None else -1
         if counts["num_controllers"]:
             single = plan[layout.SINGLE :]
             single[rk.ROUTINE] = advance.address()
@@ -312,7 +317,7 @@ class LaneRuns:
         self.remembered = remembered_of(state)
 
     def _witnesses(
-        self, state: State, integrator: Integrator, in_lanes: dict[str, bool]
+        self, state: State, integrator: Integrator, ends: EndWhere | None, in_lanes: dict[str, bool]
     ) -> tuple[npt.NDArray[np.int64], tuple[Any, Any]]:
         """The table of the system's witnesses, see `stepping.witnesses`, and the pools of integers and numbers."""
         system, instance = state.system, state.copy()
@@ -320,6 +325,8 @@ class LaneRuns:
         #: Those that Python is called for, in the order in which it is; and of these those that only Python knows.
         self.called = called = watched_events(instance, self.contacts)
         self._in_python = [one for one in called if one.owner is not self.contacts and not is_watched(one.owner)]
+        if ends is not None:
+            called.append(ends.watched())
         scale, count = system.get_default_time_scale(), len(called)
         for one in called:
             one.set_window(integrator.accuracy, scale)
@@ -390,6 +397,8 @@ class LaneWorker:
             record.share("witness_numbers", in_each_lane(numbers) if plan.own else numbers)
         self.seen = aligned_zeros(SEEN * len(plan.called), 1, LANES)
         self.seen[WINDOW::SEEN] = np.reshape([one.window for one in plan.called], (-1, 1, 1))
+        if plan.plan[layout.ENDER] >= 0:
+            self.seen[SEEN * plan.plan[layout.ENDER] + SHIFT] = Ender.SHIFT
         self.kept = aligned_zeros(2 * record.measure_memory_size, 1, LANES)
         self.single, self.own_of_single = plan.single.copy(), np.zeros(len(self.own))
         #: Where lanes without states keep samples; and where lanes are told so, None where there are no samples.

@@ -34,7 +34,7 @@ from ..value.stage import Stage
 from .chunks import STOPPED
 from .enabled_sets import EnabledSets
 from .ensemble_trajectory import CopyOf, EnsembleTrajectory, Termination
-from .functions import EndWhere, RunFunction, ended_at, observe as run_observer, try_observer
+from .functions import RunFunction, ended_at, observe as run_observer, try_observer
 from .lane_runs import LaneRuns, LaneWorker, own_of_each
 from .lanes import contact, layout
 from .one_by_one import Onward, has_choices_of, run_one
@@ -325,16 +325,15 @@ class Simulating(Stepping):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # of one state of many
             warnings.filterwarnings("default", ".* more of them; ", RuntimeWarning)  # but for a run that hardly gets on
-            ends = None if run.ends is None else EndWhere(run.ends)
-            if ends is not None:
-                self._system.add_event_handler(ends)
+            if run.ends is not None:
+                self._system.add_event_handler(run.ends)
             try:
-                in_python = self._system.calls_with_states or run.controller is not None or ends is not None
+                in_python = self._system.calls_with_states or run.controller is not None or run.ends is not None
                 in_python = in_python or run.tangents is not None
                 self._helpers.share_all(Task(work, len(which)), 1 if in_python else self._threads)
             finally:
-                if ends is not None:
-                    self._system.remove_event_handler(ends)
+                if run.ends is not None:
+                    self._system.remove_event_handler(run.ends)
 
     def _run_alone(self, run: WholeRun, i: int, rows: Array, first: int) -> None:
         """Run one state for itself, its reports into *rows*: to its end, after those that it has made in a lane.
@@ -355,7 +354,7 @@ class Simulating(Stepping):
             onward = Onward(began, reach, error, int(strain), called, i in run.changed, known > 0.0)
             if run.integrator.fixed_step_size is None and size > 0.0:  # zero where it has left its lane before a first step
                 settings.keywords["initial_step_size"] = size
-        if not made and run.ends is not None and float(run.ends.call(state)) > 0.0:  # it ends where it begins
+        if not made and run.ends is not None and run.ends.get_value(state) > 0.0:  # it ends where it begins
             rows[0], rows[1:] = state.y_values, np.nan
             run.outcome[i, : layout.NUM_STEPS] = rk.REACHED, 1
             run.terminations[i] = Termination(state.time, ENDED, state.y_values.copy())

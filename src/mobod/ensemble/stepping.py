@@ -288,7 +288,7 @@ class Stepping(Gradients):
             raise refused
 
     def _lane_runs(
-        self, integrator: Integrator, holds: bool, controller: Any = None, terminator: Any = None, watches: bool = False
+        self, integrator: Integrator, holds: bool, controller: Any = None, ends: Any = None, watches: bool = False
     ) -> LaneRuns | None:
         """Data with which threads run states in lanes; None where they are run one by one."""
         if why_one_by_one(self._template, integrator, watches) is not None:
@@ -297,13 +297,13 @@ class Stepping(Gradients):
         key = type(integrator), integrator.counts.tobytes(), integrator.fixed_step_size is None, holds
         kept: tuple[Any, ...] = getattr(self, "_kept_lanes", (None, None, None))
         watched = bool(self._system.event_handlers) or any(isinstance(one, Triggered) for one in self._system.event_reporters)
-        plain = watches and controller is None and terminator is None and not watched
+        plain = watches and controller is None and ends is None and not watched
         if plain and kept[0] == key and kept[1] is self._own_places:
             lanes: LaneRuns = kept[2]
             lanes.take_settings(integrator)
         else:
             gravity_alone = self._reduced.ground_acceleration is not None
-            given = self._own, gravity_alone, integrator, holds, controller, terminator
+            given = self._own, gravity_alone, integrator, holds, controller, ends
             lanes = LaneRuns(self._template, *given)
             lanes.sets = EnabledSets(self, lanes, given)
         if plain:

@@ -27,7 +27,7 @@ from ..value.callers import callers_level
 from ..value.progress import make_bar
 from .ensemble_trajectory import EnsembleTrajectory, Termination, counted
 from .failures import OF_STATUS, Failure, Reasons
-from .functions import RunFunction, ended_at
+from .functions import EndWhere, RunFunction, ended_at
 from .lane_events import LaneEvents
 from .lane_runs import LaneRuns, LaneWorker, go_on_alone
 from .lanes import layout
@@ -65,12 +65,13 @@ class WholeRun:
         self._state_of = ensemble._maker_of_states()
         n, ny = len(ensemble), len(ensemble._template.y_values)
         self._n, self._nt, self._ny = n, times.shape[1], ny
-        (self.controller, self.ends), self.tangents = functions, tangents
-        routines = [one and one.routine for one in functions]
+        self.controller, self.tangents = functions[0], tangents
+        self.ends = None if functions[1] is None else EndWhere(functions[1])
+        controller = functions[0] and functions[0].routine
         in_python = any(one is not None and one.routine is None for one in functions)
         self.lanes: LaneRuns | StateRuns | None = None
         if not in_python and tangents is None:
-            self.lanes = ensemble._lane_runs(integrator, False, *routines, watches=True)
+            self.lanes = ensemble._lane_runs(integrator, False, controller, self.ends, watches=True)
         if self.lanes is None and not any(functions):
             self.lanes = ensemble._state_runs(integrator, tangents)
         self.in_lanes = np.full(n, type(self.lanes) is LaneRuns)
@@ -88,7 +89,7 @@ class WholeRun:
         self.lane_events: LaneEvents | None = None
         self._schedule: Schedule | None = None
         system = ensemble._system
-        if isinstance(self.lanes, LaneRuns) and (len(self.lanes.watched) or Schedule.of(system)):
+        if isinstance(self.lanes, LaneRuns) and (self.lanes.has_events or Schedule.of(system)):
             schedule = ensemble._schedule_of(integrator.accuracy, (system.event_handlers, system.event_reporters))
             if schedule is not None:
                 schedule.set_stale()

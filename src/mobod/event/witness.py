@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import abc
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -58,7 +58,7 @@ class Witness(Sealed, Abstract):
     #: How far the state has to be realized for `calc_rate`.
     rate_stage = Stage.ACCELERATION
     #: Evaluates it in kernels, made by `routines.by_address` of its value and rate; None where only Python can.
-    routine: ClassVar[Routine | None] = None
+    routine: Routine | None = None
 
     @abc.abstractmethod
     def calc_value(self, state: State) -> float:

@@ -14,6 +14,7 @@ from ...stepping.rows import set_row
 from ...stepping.witnesses import (
     AT_HIGH,
     BEFORE,
+    CROSSED,
     DIFFERENCE,
     DIFFERS,
     HERE,
@@ -29,7 +30,7 @@ from ...stepping.witnesses import (
     look_at_all,
 )
 from . import layout as at
-from .layout import HALT, LOOKS, SEEKS
+from .layout import ENDER, LOOKS, SEEKS
 from .reports import put_settled
 from .states import leave
 
@@ -103,7 +104,7 @@ def find_differences(model: Any, crew: Any) -> None:
         rate = where(near < end, rate, load(crew.seen, SEEN * w + RATE_BEFORE, 0))  # a step too short for a difference
         store(crew.seen, SEEN * w + RATE_NOW, 0, where(taken > 0.0, rate, load(crew.seen, SEEN * w + RATE_NOW, 0)))
     set_row(model, work, rk.Y, end)
-    if plan[rk.LIMITER] != 0 or plan[at.TERMINATOR] != 0:
+    if plan[rk.LIMITER] != 0:
         evaluate(model, plan, run.held)
 
 
@@ -168,15 +169,46 @@ def _next_call(control: Any, lane: int) -> float:
 
 @generic
 def _is_due(lanes: Any, control: Any, lane: int) -> bool:
-    """True if Python is called in the last step of a lane, and has not been."""
+    """True if Python is called in the last step of a lane, and has not been, or the run ends there."""
     when = _next_call(control, lane)
     busy = lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == 0
-    return busy and when <= control[TIME, 0, lane] and when < control[HALT, 0, lane]
+    return busy and when <= control[TIME, 0, lane]
+
+
+@generic
+def end_where_they_begin(crew: Any) -> None:
+    """FRESH lanes whose witness that ends runs is above zero have its EVENT where they begin."""
+    control = crew.run.control
+    for lane in range(8):
+        if crew.marks[at.FRESH, 0, lane] > 0.0 and crew.seen[SEEN * crew.run.plan[ENDER] + NOW, 0, lane] > 0.0:
+            control[EVENT, 0, lane] = control[TIME, 0, lane]
+            for w in range(crew.watched.shape[0] // WIDTH):
+                crew.seen[SEEN * w + CROSSED, 0, lane] = 1.0 if w == crew.run.plan[ENDER] else 0.0
+
+
+@generic
+def _ends(crew: Any, lane: int) -> bool:
+    """True if a run ends at its lane's time AT, by its witness; reporters of that time are called before."""
+    control, w = crew.run.control, crew.run.plan[ENDER]
+    is_here = control[EVENT, 0, lane] <= control[AT, 0, lane] < control[at.REPORTER, 0, lane]
+    return w >= 0 and is_here and crew.seen[SEEN * w + CROSSED, 0, lane] != 0.0
+
+
+@generic
+def any_waits(lanes: Any) -> bool:
+    """True if a lane waits for Python."""
+    found = False
+    for lane in range(8):
+        found = found or (lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == at.WAITING)
+    return found
 
 
 @generic
 def find_called(model: Any, crew: Any) -> bool:
-    """Mark as DUE lanes in whose last step Python is called, with the record where it is first; whether there are such."""
+    """Lanes are to leave in whose last step Python is called, or the run ends by its witness; whether there are such.
+
+    The record is where that is first.
+    """
     run, lanes, marks = crew.run, crew.lanes, crew.marks
     control, any_due = run.control, False
     for lane in range(8):
@@ -195,4 +227,7 @@ def find_called(model: Any, crew: Any) -> bool:
             event = control[EVENT, 0, lane] <= control[AT, 0, lane]
             marks[at.BETWEEN, 0, lane] = marks[at.DUE, 0, lane] if event else 0.0
         finish_step(model, run.plan, load(marks, at.BETWEEN, 0), crew.kept)
+    for lane in range(8):
+        if marks[at.DUE, 0, lane] > 0.0:
+            leave(lanes, lane, at.TERMINATED if _ends(crew, lane) else at.CALLED, True)
     return True

@@ -47,23 +47,20 @@ REACHED_SIZE = 4
 STOP_AT, REPORT_AT, LEFT_AT, NEXT_SIZE, NEXT_PART, NEXT_STRAIN, BEGAN, REACH, CONTACTS = range(9)
 ONWARD_SIZE = 9
 SETTLED, JUST = 1.0, 2.0
-# rows of `control` after those of `stepping.record`: when the run ends, when what terminates it becomes positive, the value of
-# that at the step's beginning and last, the bracket of the time at which it is zero with the values there, weighted, and which
-# side was moved last; when the next controller is to be sampled; when handlers are to be called, and when reporters
-END, HALT, VALUE_BEFORE, VALUE, LOW, HIGH, AT_LOW, AT_HIGH, SIDE, SAMPLE, WAIT, REPORTER = range(
-    rk.CONTROL_SIZE, rk.CONTROL_SIZE + 12
-)
-CONTROL_ROWS = rk.CONTROL_SIZE + 12
+# rows of `control` after those of `stepping.record`: when the run ends; when the next controller is to be sampled; when
+# handlers are to be called, and when reporters
+END, SAMPLE, WAIT, REPORTER = range(rk.CONTROL_SIZE, rk.CONTROL_SIZE + 4)
+CONTROL_ROWS = rk.CONTROL_SIZE + 4
 # rows of `marks`: lanes that begin (GOES_ON where it is known what contacts do, ACTED where handlers have acted), that report,
 # of whose state a part in Python has raised an error, that are between the ends of their step, and at whose witnesses Python is
 # to look: at 1 for values, at 2 for rates, too
 FRESH, DUE, RAISED, BETWEEN, LOOKS = range(5)
 MARK_ROWS = 5
 BEGINS, GOES_ON, ACTED = 1.0, 1.5, 2.0
-# places in `plan` after those of `stepping.record`: the method, the address of what ends runs or 0, 1 where values of witnesses
-# need accelerations, 1 where neither they nor their rates do, or OF_COORDINATES, and where the plan of the record of one state
-# begins, in which controllers are sampled
-METHOD, TERMINATOR, NEEDS_RATES, BY_SPEEDS, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 5)
+# places in `plan` after those of `stepping.record`: the method, the number of the witness that ends runs or -1, 1 where values
+# of witnesses need accelerations, 1 where neither they nor their rates do, or OF_COORDINATES, and where the plan of the record
+# of one state begins, in which controllers are sampled
+METHOD, ENDER, NEEDS_RATES, BY_SPEEDS, SINGLE = range(rk.PLAN_SIZE, rk.PLAN_SIZE + 5)
 PLAN_SIZE = SINGLE + rk.PLAN_SIZE
 #: What BY_SPEEDS is where coordinates are watched alone, whose rates are speeds: nothing is to be computed for them.
 OF_COORDINATES = 2

@@ -10,7 +10,7 @@ from ...stepping.evaluate import settle_between
 from ...stepping.interpolation import interpolate_linearly
 from ...stepping.method.method import interpolate
 from ...stepping.record import AT, EVENT, PREVIOUS_TIME, REPORT, STATE, TIME
-from .layout import CONTACT, DUE, HALT, METHOD
+from .layout import CONTACT, DUE, METHOD
 
 
 @generic
@@ -23,7 +23,7 @@ def find_due(control: Any, lanes: Any, marks: Any, times: Any) -> bool:
         s, k = lanes[STATE, lane], lanes[REPORT, lane]
         if s >= 0 and k < nt:
             at = times[s if times.shape[0] > 1 else 0, k]
-            if at <= control[TIME, 0, lane] and at <= min(control[HALT, 0, lane], control[EVENT, 0, lane]):
+            if at <= control[TIME, 0, lane] and at <= control[EVENT, 0, lane]:
                 control[AT, 0, lane] = at
                 marks[DUE, 0, lane] = 1.0
                 found = True

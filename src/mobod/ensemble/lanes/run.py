@@ -19,16 +19,15 @@ from ...stepping.evaluate import evaluate, finish_step, move
 from ...stepping.limits import limit_steps
 from ...stepping.method import runge_kutta, semi_explicit_euler, semi_explicit_euler2, verlet
 from ...stepping.method.method import Method
-from ...stepping.record import AT, EVENT, FINAL_TIME, SOUND, STATE, TAKEN, TIME, Y
-from ...stepping.rows import set_row, shift
+from ...stepping.record import AT, EVENT, FINAL_TIME, SOUND, STATE, TAKEN, TIME
+from ...stepping.rows import shift
 from ...stepping.witnesses import WIDTH, any_is_near, any_may_cross, find_suspects, is_near_event
 from ...tree import sampling
 from ..batch_memory import begin_steps, undo_beginning
 from ..chunks import NONE, begin_work, finish as finish_work, leave_work, next_call
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
-from .ends import find_halts, terminator
-from .events import any_differs, any_seeks, find_called, find_differences, find_events, look
+from .events import any_differs, any_seeks, any_waits, end_where_they_begin, find_called, find_differences, find_events, look
 from .layout import (
     ACTED,
     BEGINS,
@@ -36,15 +35,11 @@ from .layout import (
     END,
     FRESH,
     GOES_ON,
-    HALT,
     METHOD,
     RAISED,
-    TERMINATED,
-    TERMINATOR,
-    VALUE,
     WAIT,
 )
-from .reports import find_due, put_settled, report
+from .reports import find_due, report
 from .starts import begin
 from .states import leave, refill, retire, take
 
@@ -130,15 +125,8 @@ def begin_fresh(model: Any, single: Any, crew: Any) -> bool:
                 if is_near_event(model, crew.watched, n, crew.seen, run.work, lane, goes_on):
                     leave(lanes, lane, at.SUSPECT, False)
                     any_free = True
-    if plan[TERMINATOR] != 0:
-        crew.queue[at.REALIZED] = 0
-        set_row(model, run.work, Y, load(control, TIME, 0))
-        terminator(model, plan, control, VALUE)
-        for lane in range(8):
-            if marks[FRESH, 0, lane] > 0.0:
-                control[at.VALUE_BEFORE, 0, lane] = control[VALUE, 0, lane]
-                if control[VALUE, 0, lane] > 0.0:
-                    control[HALT, 0, lane] = control[TIME, 0, lane]
+    if plan[at.ENDER] >= 0:
+        end_where_they_begin(crew)
     return any_free
 
 
@@ -167,36 +155,6 @@ def end_runs(model: Any, crew: Any, data: Any) -> bool:
             leave(lanes, lane, rk.REACHED, False)
             any_free = True
     return any_free
-
-
-@generic
-def end_at_halts(model: Any, crew: Any) -> bool:
-    """End the runs that a function has ended within the last step; whether there were such."""
-    run, lanes, marks = crew.run, crew.lanes, crew.marks
-    control, any_halt = run.control, False
-    for lane in range(8):
-        halts = lanes[STATE, lane] >= 0 and control[HALT, 0, lane] <= min(control[TIME, 0, lane], control[EVENT, 0, lane])
-        marks[DUE, 0, lane] = 1.0 if halts else 0.0
-        control[AT, 0, lane] = control[HALT, 0, lane] if halts else control[TIME, 0, lane]
-        any_halt = any_halt or halts
-    if any_halt:
-        crew.queue[at.REALIZED] = 0
-        put_settled(model, run, marks, DUE)
-        for lane in range(8):
-            if marks[DUE, 0, lane] > 0.0:
-                leave(lanes, lane, TERMINATED, True)
-    return any_halt
-
-
-@generic
-def call(model: Any, crew: Any) -> bool:
-    """Leave states that are where Python is called; whether there are such."""
-    if not find_called(model, crew):
-        return False
-    for lane in range(8):
-        if crew.marks[DUE, 0, lane] > 0.0:
-            leave(crew.lanes, lane, at.CALLED, True)
-    return True
 
 
 @generic
@@ -247,7 +205,7 @@ def is_last(model: Any, crew: Any, data: Any, lane: int) -> bool:
         return True
     if watches or model.num_controllers == 0 or not control[at.SAMPLE, 0, lane] <= control[rk.ARRIVAL, 0, lane]:
         return False
-    if plan[METHOD] == at.CONTACT or plan[TERMINATOR] != 0 or crew.remembered.shape[0] > 0 or model.bristle_rows > 0:
+    if plan[METHOD] == at.CONTACT or crew.remembered.shape[0] > 0 or model.bristle_rows > 0:
         return False
     s, k = crew.lanes[STATE, lane], crew.lanes[rk.REPORT, lane]
     return k >= times.shape[1] or times[s if times.shape[0] > 1 else 0, k] >= control[rk.ARRIVAL, 0, lane]
@@ -284,7 +242,7 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
         if any_suspect:
             evaluate(model, run.plan, run.held)
     if run.plan[METHOD] == at.CONTACT:
-        crew.queue[at.REALIZED] = 1 if realized and run.plan[TERMINATOR] == 0 else 0
+        crew.queue[at.REALIZED] = 1 if realized else 0
         for lane in range(8):
             if crew.lanes[STATE, lane] >= 0 and not control[TAKEN, 0, lane] > 0.0:
                 crew.queue[at.REALIZED] = 0
@@ -356,11 +314,11 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
         if crew.watched.shape[0] > 0 and any_seeks(crew.lanes):
             any_free = free(model, crew, data, find_events(model, crew)) or any_free
         any_free = free(model, crew, data, end_runs(model, crew, data)) or any_free
-        if crew.run.plan[TERMINATOR] != 0:
-            any_free = free(model, crew, data, end_at_halts(model, crew)) or any_free
-        if data.onward.shape[0] > 0 and free(model, crew, data, call(model, crew)):
-            leave_work(worker, chunks)
-            return at.ASKS
+        if (crew.watched.shape[0] > 0 or data.onward.shape[0] > 0) and free(model, crew, data, find_called(model, crew)):
+            if any_waits(crew.lanes):
+                leave_work(worker, chunks)
+                return at.ASKS
+            any_free = True
         if model.num_controllers > 0 and not any_free:
             any_free = free(model, crew, data, take_samples(model, single, crew))
         if any_free:
@@ -375,8 +333,5 @@ def run(block: Any, single_block: Any, crew: Any, worker: int, chunks: Any, call
         free(model, crew, data, settle(model, crew, controlled))
         if any_taken:
             limit_steps(model, crew.run, load(control, TAKEN, 0))
-            if crew.run.plan[TERMINATOR] != 0:
-                terminator(model, crew.run.plan, control, VALUE)
-                find_halts(model, crew.run, crew.marks)
     leave_work(worker, chunks)
     return at.UNFINISHED

@@ -18,7 +18,6 @@ from .layout import (
     END,
     ENDED,
     FIRST_ROW,
-    HALT,
     LAST_PART,
     LAST_SIZE,
     LAST_STRAIN,
@@ -116,7 +115,7 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> float:
     control[rk.TIME, 0, lane] = control[rk.PREVIOUS_TIME, 0, lane] = data.time[s, 0]
     control[rk.STEP, 0, lane] = settings[rk.STEP]
     control[rk.LAST_STEP, 0, lane] = control[rk.SIZE, 0, lane] = 0.0
-    control[HALT, 0, lane] = control[rk.EVENT, 0, lane] = _NEVER
+    control[rk.EVENT, 0, lane] = _NEVER
     control[rk.LAST_ERROR, 0, lane] = control[rk.STRAIN, 0, lane] = 0.0
     control[WAIT, 0, lane] = control[REPORTER, 0, lane] = _NEVER
     if onward.shape[0] > 0:
