@@ -23,6 +23,8 @@ from ..algebra.scalar import load, num_lanes, store, zero
 from ..compiling import apart, generic
 from ..force.routines import NUMBERS_OF_POINT
 from ..state.fields import Record
+from .stiffness import times
+from .sweep import times_columns
 
 #: Columns of the table: the element, the address of its routine, where its numbers are in the scratch, where its list begins,
 #: how many bodies have blocks, and how many points there are.
@@ -107,11 +109,6 @@ def _sum_up(L: Any, blocks: int, listed: Any, first: int, count: int) -> None:
             _add(L, between, _place(blocks, c, c))
 
 
-@generic
-def _row(L: Any, at: int, v: Any) -> Any:
-    return vec3.dot(load3(L, 0, at), v[0]) + vec3.dot(load3(L, 0, at + 3), v[1])
-
-
 # fmt: off
 @generic
 def _take(
@@ -129,13 +126,12 @@ def _take(
             moved = w, vec3.add(v, vec3.cross(w, shift))
             for p in range(1, q + 1):
                 a, at = listed[first + p], _place(blocks, p, q)
-                n = _row(L, at, moved), _row(L, at + 6, moved), _row(L, at + 12, moved)
-                f = _row(L, at + 18, moved), _row(L, at + 24, moved), _row(L, at + 30, moved)
+                n, f = times(L, 0, at, moved)
                 of_a = vec3.add(vec3.sub(origin, load3(model.p_GB, a, 0)), load3(bodies, a, 0))
                 n = vec3.add(n, vec3.cross(of_a, f))
                 for at_i in range(first + listed[begins + p], first + listed[begins + p + 1]):
                     i = listed[at_i]
-                    x = vec3.dot(load3(columns, i, 0), n) + vec3.dot(load3(columns, i, 3), f)
+                    x = times_columns(columns, i, 0, (n, f))
                     store(D, i, j, load(D, i, j) - x)
                     if p < q:
                         store(D, j, i, load(D, j, i) - x)

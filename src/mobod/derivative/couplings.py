@@ -21,10 +21,10 @@ from ..algebra.scalar import load, store
 from ..compiling import apart, generic
 from ..state.fields import Record
 from . import bushings, lines
-from .lines import add_wrench, clear_wrenches, subtract
+from .lines import add_wrench, clear_wrenches
 from .local import BOTH, OF_WRENCH, ONE
 from .stiffness import DAMPING, times
-from .sweep import cross_force, load_spatial_at
+from .sweep import cross_force, load_spatial_at, subtract, times_columns
 
 #: Columns of the table of crossings.
 PUSHED, MOVED, COMMON, DAMPED, BETWEEN = range(5)
@@ -98,13 +98,12 @@ def _gather(model: Record, coupled: Any, columns: Any, damped: bool, W: Any, D: 
         b = coupled[at]
         p = model.parent[b]
         for half in range(2 if damped else 1):
-            n, f = load3(W, b, 6 * half), load3(W, b, 6 * half + 3)
+            v = load_spatial_at(W, b, 6 * half)
             for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-                x = vec3.dot(load3(columns, i, 0), n) + vec3.dot(load3(columns, i, 3), f)
                 row = half * model.nu + i
-                store(D, row, j, load(D, row, j) - x)
+                store(D, row, j, load(D, row, j) - times_columns(columns, i, 0, v))
             if p > 0:
-                add_wrench(W, p, 6 * half, n, f)
+                add_wrench(W, p, 6 * half, *v)
         clear_wrenches(W, b, damped)
 
 
@@ -123,16 +122,16 @@ def _take(nu: int, C: Any, block: int, crossings: Any, k: int, way: Any, columns
             j = way[place]
             e = vec3.scale(m, load3(columns, j, 0)), vec3.scale(m, load3(columns, j, 3))
             v = vec3.scale(m, load3(columns, j, 6)), vec3.scale(m, load3(columns, j, 9))
-            (n, f), (by_u_n, by_u_f) = _wrenches(C, block, damped, e, v)
-            subtract(way, way[a], end_a, columns, n, f, D, 0, j)
+            by_q, by_u = _wrenches(C, block, damped, e, v)
+            subtract(way, way[a], end_a, columns, by_q, D, 0, j)
             if damped:
-                subtract(way, way[a], end_a, columns, by_u_n, by_u_f, D, nu, j)
+                subtract(way, way[a], end_a, columns, by_u, D, nu, j)
             if between != 0:
-                turned_n, turned_f = _turned(C, block, e)
-                subtract(way, way[b], end_b, columns, vec3.sub(turned_n, n), vec3.sub(turned_f, f), D, 0, j)
-                subtract(way, end_b, end_b + common, columns, turned_n, turned_f, D, 0, j)
+                turned = _turned(C, block, e)
+                subtract(way, way[b], end_b, columns, (vec3.sub(turned[0], by_q[0]), vec3.sub(turned[1], by_q[1])), D, 0, j)
+                subtract(way, end_b, end_b + common, columns, turned, D, 0, j)
                 if damped:
-                    subtract(way, way[b], end_b, columns, vec3.neg(by_u_n), vec3.neg(by_u_f), D, nu, j)
+                    subtract(way, way[b], end_b, columns, (vec3.neg(by_u[0]), vec3.neg(by_u[1])), D, nu, j)
 
 
 # fmt: off

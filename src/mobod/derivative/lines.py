@@ -36,6 +36,8 @@ from ..mobilizer.access import vector3
 from ..state.fields import Record
 from . import poses
 from .along import BY_TIME, BY_Z, MOST_Z, call_law
+from .stiffness import times
+from .sweep import load_spatial_at, subtract, times_columns
 
 #: Columns of the table of elements: kind, which says how the tension is found; place of its first own number, or of its path's
 #: ratio; where its spans and bodies begin and end; the last body on the way to all; where its numbers are in the scratch; of
@@ -319,12 +321,6 @@ def _change(lines: Any, i: int, at: int, L: Any, k1: Any, k2: Any, S: Any, j: in
 
 
 @generic
-def _row(L: Any, at: int, y: Any, z: Any) -> Any:
-    """Six numbers times two vectors."""
-    return vec3.dot(load3(L, 0, at), y) + vec3.dot(load3(L, 0, at + 3), z)
-
-
-@generic
 def _moved_end(L: Any, at: int, p: int, k: Any, k3: Any, S: Any, j: int) -> Any:
     """The motion of a point, whose numbers are *p* and those behind, and what its velocity changes by, both seen from c."""
     own, of_c, v = load3(L, 0, at + _P + p), load3(L, 0, at + _PC + p), load3(L, 0, at + _VP + p)
@@ -342,9 +338,7 @@ def _slide(spans: Any, k: int, tension: Any, L: Any, ks: Any, S: Any, j: int, W:
     d, e, bent = load3(L, 0, bend + _D), load3(L, 0, bend + _D + 3), load(L, 0, at + _BENT)
     y, faster = _moved_end(L, at, 0, k1, k3, S, j)
     z, faster_end = _moved_end(L, at, 3, k2, k3, S, j)
-    J = bend + _J
-    dd = _row(L, J, y, z), _row(L, J + 6, y, z), _row(L, J + 12, y, z)
-    de = _row(L, J + 18, y, z), _row(L, J + 24, y, z), _row(L, J + 30, y, z)
+    dd, de = times(L, 0, bend + _J, (y, z))
     T = tension * bent
     # on P and Q, beyond being carried with c; then beyond being carried with their own bodies
     m, n, f, g = vec3.scale(T, dd), vec3.scale(-T, de), vec3.scale(T, d), vec3.scale(-T, e)
@@ -356,7 +350,7 @@ def _slide(spans: Any, k: int, tension: Any, L: Any, ks: Any, S: Any, j: int, W:
         store3(W, c, 0, vec3.sub(load3(W, c, 0), vec3.add(vec3.cross(y, f), vec3.cross(z, g))))
     rate = vec3.dot(de, load3(L, 0, at + _VQC)) - vec3.dot(dd, load3(L, 0, at + _VPC))
     rate = rate + vec3.dot(e, faster_end) - vec3.dot(d, faster)
-    return bent * _row(L, bend + _G, y, z), bent * (vec3.dot(e, z) - vec3.dot(d, y)), bent * rate
+    return bent * times_columns(L, 0, bend + _G, (y, z)), bent * (vec3.dot(e, z) - vec3.dot(d, y)), bent * rate
 
 
 @generic
@@ -413,15 +407,6 @@ def push(lines: Any, i: int, spans: Any, reached: Any, L: Any, keep: Any, S: Any
 
 
 @generic
-def subtract(way: Any, first: int, end: int, columns: Any, n: Any, f: Any, D: Any, at: int, c: int) -> None:
-    """Column c of rows from *at* on, of mobilities on a way from *first* to before *end*, less what a wrench is along them."""
-    for place in range(first, end):
-        i = way[place]
-        x = vec3.dot(load3(columns, i, 0), n) + vec3.dot(load3(columns, i, 3), f)
-        store(D, at + i, c, load(D, at + i, c) - x)
-
-
-@generic
 def add_wrench(W: Any, b: int, first: int, n: Any, f: Any) -> None:
     """A wrench added to that of a body."""
     store3(W, b, first, vec3.add(load3(W, b, first), n))
@@ -445,10 +430,10 @@ def _gather_way(way: Any, b: int, c: int, columns: Any, W: Any, damped: bool, nu
     """Minus S_i times the wrench on b, to column j, of mobilities on the way to b but not to c: on c it acts then."""
     end = way[b + 1] - (way[c + 1] - way[c])
     for half in range(2 if damped else 1):
-        n, f = load3(W, b, 6 * half), load3(W, b, 6 * half + 3)
-        subtract(way, way[b], end, columns, n, f, D, half * nu, j)
+        v = load_spatial_at(W, b, 6 * half)
+        subtract(way, way[b], end, columns, v, D, half * nu, j)
         if c > 0:
-            add_wrench(W, c, 6 * half, n, f)
+            add_wrench(W, c, 6 * half, *v)
     clear_wrenches(W, b, damped)
 
 
@@ -467,13 +452,13 @@ def _take_straight(nu: int, lines: Any, i: int, spans: Any, L: Any, way: Any, co
             j = way[place]
             one_, other, by_u = _change(lines, i, at, L, k1, 1.0 - k1, columns, j)
             n1, n2 = vec3.cross(p, one_), vec3.cross(q, other)
-            subtract(way, way[a], end1, columns, n1, one_, D, 0, j)
-            subtract(way, way[b], end2, columns, n2, other, D, 0, j)
-            subtract(way, end1, end1 + common, columns, vec3.add(n1, n2), vec3.add(one_, other), D, 0, j)
+            subtract(way, way[a], end1, columns, (n1, one_), D, 0, j)
+            subtract(way, way[b], end2, columns, (n2, other), D, 0, j)
+            subtract(way, end1, end1 + common, columns, (vec3.add(n1, n2), vec3.add(one_, other)), D, 0, j)
             if fast:
-                subtract(way, way[a], end1, columns, vec3.cross(p, by_u), by_u, D, nu, j)
+                subtract(way, way[a], end1, columns, (vec3.cross(p, by_u), by_u), D, nu, j)
                 by_u = vec3.neg(by_u)
-                subtract(way, way[b], end2, columns, vec3.cross(q, by_u), by_u, D, nu, j)
+                subtract(way, way[b], end2, columns, (vec3.cross(q, by_u), by_u), D, nu, j)
 
 
 @generic
@@ -496,11 +481,11 @@ def _take_pose(nu: int, lines: Any, i: int, spans: Any, L: Any, way: Any, column
             )
             stronger, by_u = by_length * dx + by_speed * rate, by_speed * by_u
             one_n, one_f = vec3.add_scaled(n, stronger, n1), vec3.add_scaled(f, stronger, f1)
-            subtract(way, first1, end1, columns, one_n, one_f, D, 0, j)
-            subtract(way, first2, end2, columns, vec3.add_scaled(turned, stronger, n2), vec3.scale(stronger, f2), D, 0, j)
-            subtract(way, end1, end1 + common, columns, vec3.add(vec3.add(n, turned), couple), f, D, 0, j)
-            subtract(way, first1, end1, columns, vec3.scale(by_u, n1), vec3.scale(by_u, f1), D, nu, j)
-            subtract(way, first2, end2, columns, vec3.scale(by_u, n2), vec3.scale(by_u, f2), D, nu, j)
+            subtract(way, first1, end1, columns, (one_n, one_f), D, 0, j)
+            subtract(way, first2, end2, columns, (vec3.add_scaled(turned, stronger, n2), vec3.scale(stronger, f2)), D, 0, j)
+            subtract(way, end1, end1 + common, columns, (vec3.add(vec3.add(n, turned), couple), f), D, 0, j)
+            subtract(way, first1, end1, columns, (vec3.scale(by_u, n1), vec3.scale(by_u, f1)), D, nu, j)
+            subtract(way, first2, end2, columns, (vec3.scale(by_u, n2), vec3.scale(by_u, f2)), D, nu, j)
 
 
 # fmt: off
@@ -547,10 +532,9 @@ def _take_rest(lines: Any, reached: Any, way: Any, columns: Any, L: Any, T: Any)
         if timed or lines[i, NUM_Z] > 0:
             for m in range(lines[i, FIRST_BODY], lines[i, END_BODY]):
                 unit = at + UNITS + 6 * (m - lines[i, FIRST_BODY])
-                n, f = load3(L, 0, unit), load3(L, 0, unit + 3)
                 for place in range(way[reached[m]], way[reached[m] + 1]):
                     row = way[place]
-                    along = vec3.dot(load3(columns, row, 0), n) + vec3.dot(load3(columns, row, 3), f)
+                    along = times_columns(columns, row, 0, load_spatial_at(L, 0, unit))
                     for k in range(lines[i, NUM_Z]):
                         store(T, row, z + k, load(T, row, z + k) - along * load(L, 0, at + _BY_Z + k))
                     if timed:

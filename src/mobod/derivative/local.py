@@ -38,6 +38,7 @@ from ..motion.protocol import SET_U_DOT
 from ..state.fields import Record
 from ..tree import constraint_operators, constraints
 from .columns import CONSTRAINED, add_lane, constants, fill_body, fill_rest, load3_lane, move
+from .sweep import times_columns
 
 #: Kinds of nodes, of which the first two are also what they push: bodies, mobilizers, and the z of one element with time, where
 #: these do not go with any of its parts. Columns of a table of nodes; whose is of the last kind the element.
@@ -396,15 +397,10 @@ def add_errors_of_row(
     faster = vec3.scale(sign, faster[0]), vec3.scale(sign, faster[1])
     for place in range(way[b], way[b + 1] - (way[last + 1] - way[last]) if row >= 0 else way[b]):
         j = way[place]
-        x = _times_column(moved, columns, j, 0) + _times_column(faster, columns, j, 6)
-        store(E, row, j, load(E, row, j) + x + _times_column((t, f), columns, j, 12))
-        x = _times_column(faster, columns, j, 0) + _times_column((t, f), columns, j, 18)
+        x = times_columns(columns, j, 0, moved) + times_columns(columns, j, 6, faster)
+        store(E, row, j, load(E, row, j) + x + times_columns(columns, j, 12, (t, f)))
+        x = times_columns(columns, j, 0, faster) + times_columns(columns, j, 18, (t, f))
         store(E, row, j + row_of[1], load(E, row, j + row_of[1]) + x)
-
-
-@generic
-def _times_column(row: Any, columns: Any, j: int, first: int) -> Any:
-    return vec3.dot(row[0], load3(columns, j, first)) + vec3.dot(row[1], load3(columns, j, first + 3))
 
 
 # fmt: off

@@ -27,6 +27,7 @@ from ..algebra.scalar import load, store, zero
 from ..compiling import generic
 from ..force.slopes import subtract_bends
 from ..state.fields import Record
+from .stiffness import plus
 from .sweep import (
     BY_Q,
     BY_U,
@@ -43,6 +44,7 @@ from .sweep import (
     load_spatial_at,
     motion_of,
     own_motion,
+    times_columns,
 )
 
 #: Numbers a body: L; P; the angular part of Q, the linear being zero; N, angular by angular.
@@ -178,19 +180,19 @@ def _dot(a: Any, b: Any) -> Any:
 def _put(n: int, first: int, i: int, k: int, place: int, speeds: Any, of_sweep: Any, columns: Any, S: Any) -> None:
     """Those by i and then k, at a *place* outboard of i or of the same body; rows of *S* from *first* on."""
     s, a, l = load_spatial(speeds, i), load_spatial_at(speeds, i, SPEED), load_spatial(columns, i)
-    x = _dot(l, load_spatial_at(of_sweep, place, COLUMN_Q)) + _dot(a, load_spatial_at(columns, k, TIMES_A))
+    x = times_columns(of_sweep, place, COLUMN_Q, l) + times_columns(columns, k, TIMES_A, a)
     store(S, first + i, k, x + _dot(load_spatial_at(speeds, i, BY_Q), load_spatial_at(columns, k, TIMES_C)))
     by_u = load_spatial_at(columns, k, TIMES_A_BY_U)
-    store(S, first + i, n + k, _dot(l, load_spatial_at(of_sweep, place, COLUMN_U)) + _dot(a, by_u))
+    store(S, first + i, n + k, times_columns(of_sweep, place, COLUMN_U, l) + _dot(a, by_u))
     store(S, first + n + i, n + k, _dot(s, by_u))
-    store(S, first + i, 2 * n + k, _dot(l, load_spatial_at(of_sweep, place, COLUMN_M)))
+    store(S, first + i, 2 * n + k, times_columns(of_sweep, place, COLUMN_M, l))
 
 
 @generic
 def _put_outboard(n: int, first: int, i: int, k: int, speeds: Any, columns: Any, S: Any) -> None:
     """Those by q of k, which is outboard of i, and u and udot of i; and what is symmetric."""
     s, at_c = load_spatial(speeds, i), load_spatial_at(columns, k, TIMES_C)
-    x = _dot(load_spatial_at(speeds, i, BY_U), at_c) + _dot(s, load_spatial_at(columns, k, TIMES_A))
+    x = _dot(load_spatial_at(speeds, i, BY_U), at_c) + times_columns(columns, k, TIMES_A, s)
     store(S, first + k, n + i, x)
     store(S, first + k, 2 * n + i, _dot(s, at_c))
     store(S, first + k, i, load(S, first + i, k))
@@ -200,11 +202,6 @@ def _put_outboard(n: int, first: int, i: int, k: int, speeds: Any, columns: Any,
 @generic
 def _minus(a: Any, b: Any) -> Any:
     return vec3.sub(a[0], b[0]), vec3.sub(a[1], b[1])
-
-
-@generic
-def _plus(a: Any, b: Any) -> Any:
-    return vec3.add(a[0], b[0]), vec3.add(a[1], b[1])
 
 
 @generic
@@ -233,12 +230,12 @@ def _put_own(
             by_l, by_u, by_udot = (none, vec3.cross(v_k, turn)), (none, vec3.cross(v_k, own_w)), (none, vec3.cross(v_k, faster))
             x = _dot(_minus(_crossed(L, s), _crossed(s_i, by_l)), F)
             a = _minus(_crossed(V, s), _crossed(s_i, by_u))
-            c = _plus(_crossed((aw, av), s), _minus(_crossed(V, a), _crossed(a_i, by_u)))
-            c = _minus(c, _crossed(s_i, _plus(_crossed(V_P, by_u), by_udot)))
+            c = plus(_crossed((aw, av), s), _minus(_crossed(V, a), _crossed(a_i, by_u)))
+            c = _minus(c, _crossed(s_i, plus(_crossed(V_P, by_u), by_udot)))
             x = x + _dot(c, P) + vec3.dot(a[0], Q)
             store(S, first + i, k, load(S, first + i, k) + x)
             bias = none, vec3.add(by_u[1], vec3.cross(own_v, w_k))
-            e = _minus(_crossed(_plus(V_P, V), s), _crossed(_plus(a_i, _crossed(s_i, V_P)), s_k))
+            e = _minus(_crossed(plus(V_P, V), s), _crossed(plus(a_i, _crossed(s_i, V_P)), s_k))
             e = _minus(e, _crossed(s_i, bias))
             x = _dot(e, P) + vec3.dot(s[0], Q)
             store(S, first + i, n + k, load(S, first + i, n + k) + x)

@@ -16,7 +16,7 @@ from ..compiling import apart, generic
 from ..force.pools import number, numbers3
 from ..state.fields import Record
 from .local import OF_WRENCH
-from .sweep import gravity_on
+from .sweep import gravity_on, load_spatial_at, subtract, times_columns
 
 #: Numbers of a mobility: K S + D a, D S, K^T S, D^T S; four results.
 _BY_Q, _BY_U, _BACK, _BACK_BY_U, _RESULT, NUMBERS_OF_STIFFNESS = 0, 6, 12, 18, 24, 28
@@ -108,18 +108,9 @@ def _product(C: Any, b: int, k: int, on: int, v: Any) -> Any:
 
 
 @generic
-def _plus(a: Any, b: Any) -> Any:
+def plus(a: Any, b: Any) -> Any:
+    """The sum of two spatial vectors."""
     return vec3.add(a[0], b[0]), vec3.add(a[1], b[1])
-
-
-@generic
-def _dot(a: Any, b: Any) -> Any:
-    return vec3.dot(a[0], b[0]) + vec3.dot(a[1], b[1])
-
-
-@generic
-def _spatial(rows: Any, j: int, first: int) -> Any:
-    return load3(rows, j, first), load3(rows, j, first + 3)
 
 
 @generic
@@ -169,11 +160,11 @@ def _keep(flat: Any, place: int, shift: int, first: int, v: Any) -> None:
 @generic
 def _results(wide: Any, j: int, S: Any, a: Any, damped: bool) -> Any:
     """Of a mobility and one that it carries, number *j*: as of `sweep._results`."""
-    x, back = _dot(S, _spatial(wide, j, _BY_Q)), _dot(S, _spatial(wide, j, _BACK))
+    x, back = times_columns(wide, j, _BY_Q, S), times_columns(wide, j, _BACK, S)
     y = z = 0.0 * x
     if damped:
-        damping = _spatial(wide, j, _BACK_BY_U)
-        y, z, back = _dot(S, _spatial(wide, j, _BY_U)), _dot(S, damping), back + _dot(a, damping)
+        y, z = times_columns(wide, j, _BY_U, S), times_columns(wide, j, _BACK_BY_U, S)
+        back = back + times_columns(wide, j, _BACK_BY_U, a)
     return x, y, back, z
 
 
@@ -230,11 +221,11 @@ def sweep(model: Record, acting: Any, columns: Any, C: Any, damped: bool, flat: 
         b = acted[at]
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
             place = model.first_place[b] + model.num_u[b] - 1 - (i - model.first_u[b])
-            S, a = _spatial(columns, i, 0), _spatial(columns, i, 6)
+            S, a = load_spatial_at(columns, i, 0), load_spatial_at(columns, i, 6)
             by_q = times(C, b, 0, S)
             _keep(flat, place, shift, _BACK, _transpose_times(C, b, 0, S))
             if damped:
-                by_q = _plus(by_q, times(C, b, DAMPING, a))
+                by_q = plus(by_q, times(C, b, DAMPING, a))
                 _keep(flat, place, shift, _BY_U, times(C, b, DAMPING, S))
                 _keep(flat, place, shift, _BACK_BY_U, _transpose_times(C, b, DAMPING, S))
             _keep(flat, place, shift, _BY_Q, by_q)
@@ -245,7 +236,7 @@ def sweep(model: Record, acting: Any, columns: Any, C: Any, damped: bool, flat: 
     for at in range(acted.shape[0] - 1, -1, -1):
         b = acted[at]
         for i in range(model.first_u[b], model.first_u[b] + model.num_u[b]):
-            S, a = _spatial(columns, i, 0), _spatial(columns, i, 6)
+            S, a = load_spatial_at(columns, i, 0), load_spatial_at(columns, i, 6)
             if shift == 0:
                 _take_row(model, places, b, i, flat, S, a, damped, D)
             else:
@@ -263,26 +254,22 @@ def cross(model: Record, way: Any, C: Any, block: int, a: int, b: int, c: int, c
     first_a, end_a, first_b, end_b = way[a], way[a + 1], way[b], way[b + 1]
     for at in range(first_b, end_b - common):
         j = way[at]
-        S = _spatial(columns, j, 0)
+        S = load_spatial_at(columns, j, 0)
         by_q = times(C, block, 0, S)
         if damped:
-            by_q, by_u = _plus(by_q, times(C, block, DAMPING, _spatial(columns, j, 6))), times(C, block, DAMPING, S)
-            for other in range(first_a, end_a):
-                i = way[other]
-                _take(D, nu + i, j, _dot(_spatial(columns, i, 0), by_u))
-        for other in range(first_a, end_a):
-            i = way[other]
-            _take(D, i, j, _dot(_spatial(columns, i, 0), by_q))
+            by_q = plus(by_q, times(C, block, DAMPING, load_spatial_at(columns, j, 6)))
+            subtract(way, first_a, end_a, columns, times(C, block, DAMPING, S), D, nu, j)
+        subtract(way, first_a, end_a, columns, by_q, D, 0, j)
     for at in range(first_a, end_a - common):
         i = way[at]
-        S = _spatial(columns, i, 0)
+        S = load_spatial_at(columns, i, 0)
         by_q = _transpose_times(C, block, 0, S)
         if damped:
             by_u = _transpose_times(C, block, DAMPING, S)
             for other in range(end_b - common, end_b):
                 j = way[other]
-                _take(D, i, j, _dot(_spatial(columns, j, 6), by_u))
-                _take(D, nu + i, j, _dot(_spatial(columns, j, 0), by_u))
+                _take(D, i, j, times_columns(columns, j, 6, by_u))
+                _take(D, nu + i, j, times_columns(columns, j, 0, by_u))
         for other in range(end_b - common, end_b):
             j = way[other]
-            _take(D, i, j, _dot(_spatial(columns, j, 0), by_q))
+            _take(D, i, j, times_columns(columns, j, 0, by_q))

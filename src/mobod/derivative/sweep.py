@@ -303,6 +303,20 @@ def load_spatial_at(rows: Any, row: int, column: int) -> Any:
 
 
 @generic
+def times_columns(rows: Any, row: int, column: int, v: Any) -> Any:
+    """Six columns times a spatial vector, angular and linear."""
+    return vec3.dot(load3(rows, row, column), v[0]) + vec3.dot(load3(rows, row, column + 3), v[1])
+
+
+@generic
+def subtract(way: Any, first: int, end: int, columns: Any, v: Any, D: Any, at: int, c: int) -> None:
+    """Column c of rows from *at* on, of mobilities on a way from *first* to before *end*, less what a wrench is along them."""
+    for place in range(first, end):
+        i = way[place]
+        store(D, at + i, c, load(D, at + i, c) - times_columns(columns, i, 0, v))
+
+
+@generic
 def numbers_of(model: Record, b: int, i: int, motion: Any, own: Any, bodies: Any, more: Any) -> Any:
     """S, a, c by q and c by u of mobility i of body b, of its own and the body's motion; *more* if columns depend on q."""
     return _column(load3(bodies, b, 0), motion, load_spatial(model.H, i), own, more)
@@ -397,15 +411,10 @@ def eight_columns(wide: Any, j: int) -> None:
 @generic
 def _results(rows: Any, j: int, first: int, S: Any, a: Any, c: Any, e: Any) -> Any:
     """Of a mobility i and one outboard, whose columns are row *j*: d tau_i by q and u of that, and of that by i's."""
-    (sw, sv), aw, (cw, cv), (ew, ev) = S, a, c, e
-    tw, tv = load_spatial_at(rows, j, first + COLUMN_Q)
-    x = vec3.dot(sw, tw) + vec3.dot(sv, tv)
-    tw, tv = load_spatial_at(rows, j, first + COLUMN_U)
-    y = vec3.dot(sw, tw) + vec3.dot(sv, tv)
-    tw, tv = load_spatial_at(rows, j, first + COLUMN_M)
+    x, y = times_columns(rows, j, first + COLUMN_Q, S), times_columns(rows, j, first + COLUMN_U, S)
+    by_q, by_u = times_columns(rows, j, first + COLUMN_M, c), times_columns(rows, j, first + COLUMN_M, e)
     kw = load3(rows, j, first + COLUMN_B)
-    by_q = vec3.dot(cw, tw) + vec3.dot(cv, tv) + vec3.dot(aw, kw)
-    return x, y, by_q, vec3.dot(ew, tw) + vec3.dot(ev, tv) + vec3.dot(sw, kw)
+    return x, y, by_q + vec3.dot(a, kw), by_u + vec3.dot(S[0], kw)
 
 
 @generic

@@ -18,6 +18,7 @@ from ..compiling import apart, generic
 from ..force.contact.at_once import some_touch
 from ..force.routines import AXES, BY_MOTION, BY_Z, POINT, WRENCH
 from ..state.fields import Record
+from .sweep import subtract
 
 #: Columns of the table: the element, its body, the address of its routine, its first z and how many.
 ELEMENT, BODY, ADDRESS, FIRST_Z, NUM_Z, OF_WRENCH = range(6)
@@ -84,11 +85,7 @@ def _add_by_z(rows: Any, table: Any, e: int, R: Any, m: Any, way: Any, columns: 
     for k in range(table[e, NUM_Z] if T.shape[1] > 0 else 0):
         f = mat33.mul_vec(R, _three(rows, BY_Z + 6 * k + 3, 1))
         n = vec3.add(mat33.mul_vec(R, _three(rows, BY_Z + 6 * k, 1)), vec3.cross(m, f))
-        z = table[e, FIRST_Z] + k
-        for place in range(way[b], way[b + 1]):
-            i = way[place]
-            x = vec3.dot(load3(columns, i, 0), n) + vec3.dot(load3(columns, i, 3), f)
-            store(T, i, z, load(T, i, z) - x)
+        subtract(way, way[b], way[b + 1], columns, (n, f), T, 0, table[e, FIRST_Z] + k)
 
 
 @apart

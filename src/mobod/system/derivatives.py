@@ -158,9 +158,9 @@ class Differentiable(OnManifold):
 
         Notes
         -----
-        In O(n times depth) where gravity and forces on single mobilities are all that acts, otherwise eight columns in O(n)
-        by dual numbers. Source: Carpentier
-        and Mansard 2018; Singh, Russell and Wensing 2022.
+        In O(n times depth): one sweep over the bodies, beside which each element is differentiated by the motion of what it
+        names. At a corner of a law these are the derivatives of one side: at rest, as of a locked joint, dry friction by a bent
+        bristle has the slope with which it unbends. Source: Carpentier and Mansard 2018; Singh, Russell and Wensing 2022.
 
         Examples
         --------
