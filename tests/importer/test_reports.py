@@ -108,6 +108,16 @@ def test_of_mjcf_every_approximation_is_refused_where_strict(load):
     assert summarize([line], "m.xml") == ["3 geoms of contact drawn only: --floor makes surfaces of them"]
 
 
+def test_what_is_lost_twice_is_said_once(load):
+    """Two meshes of one file that is not there, on one body."""
+    pytest.importorskip("mujoco")
+    meshes = "".join(f'<mesh name="{name}" file="no.stl" scale="{scale} 1 1"/>' for name, scale in (("m", 1), ("n", 2)))
+    geoms = "".join(f'<geom type="mesh" mesh="{name}"/>' for name in "mn")
+    text = f'<mujoco><asset>{meshes}</asset><worldbody><body name="b"><freejoint/>{geoms}</body></worldbody></mujoco>'
+    model, (said,) = load(text, "two.xml")
+    assert sum("inertia of body 'b'" in line for line in model.report) == 1 and "in place of meshes: 1" in said
+
+
 def test_a_report_prints_a_line_each():
     report = Report()
     assert repr(report) == str(report) == "nothing dropped or approximated" and report == []

@@ -16,8 +16,8 @@ _MOST = 10
 class Report(list[str]):
     """The lines of a report, in their order: a list, which prints as a line each.
 
-    What a reader says by `append` is as the file means it. `depart` is for what is approximated or left out, which
-    ``strict=True`` refuses, `lose` for what changes the motion besides, which `finish` warns of.
+    No line is said twice. What a reader says by `append` is as the file means it. `depart` is for what is approximated or
+    left out, which ``strict=True`` refuses, `lose` for what changes the motion besides, which `finish` warns of.
 
     Attributes
     ----------
@@ -30,10 +30,16 @@ class Report(list[str]):
         self.departures: list[str] = []
         self._losses: dict[tuple[str, str], int] = {}
 
+    def append(self, line: str) -> None:
+        """Say it, unless it is said."""
+        if line not in self:
+            super().append(line)
+
     def depart(self, line: str) -> None:
         """Say what is approximated or left out."""
-        self.append(line)
-        self.departures.append(line)
+        if line not in self.departures:
+            self.append(line)
+            self.departures.append(line)
 
     def lose(self, line: str, what: str, count: int = 1, option: str = "") -> None:
         """Say what is left out and changes the motion: so many of *what*, and the option that brings them back."""

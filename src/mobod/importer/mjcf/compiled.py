@@ -222,10 +222,12 @@ def _replace_mesh(source: Source, mesh: Any) -> None:
         if getattr(site, "meshname", "") == mesh.name and mesh.name:
             site.meshname, site.type, site.size = "", kind, [RADIUS, 0.0, 0.0]
     for name, count in bodies.items():
+        start = f"the inertia of body {name!r} is not what the file means: "
         source.lose(
-            f"the inertia of body {name!r} is not what the file means: of its geoms {plural(count, 'is a mesh', 'are meshes')} "
-            f"that cannot be read ({mesh.file!r}), for which a ball of radius {RADIUS:g} stands",
+            f"{start}of its geoms {plural(count, 'is a mesh', 'are meshes')} that cannot be read ({mesh.file!r}), for which a "
+            f"ball of radius {RADIUS:g} stands",
             "bodies whose inertia is that of balls in place of meshes",
+            not any(line.startswith(start) for line in source.report),
         )
     spec.delete(mesh)
 
