@@ -221,7 +221,6 @@ class LaneEvents:
             known = self._accumulations.get(i)
             if known is None:
                 known = self._accumulations[i] = Accumulation()
-            known.refuse(found)
             reports, calls = agenda.calls_for(found.which)
             if reports:
                 show(state, reports)

@@ -90,7 +90,8 @@ class Hindrances:
                 text = say(integrator.system, state, goal, *found, control, integrator.max_step_size)
                 integrator.leave_at(time)
                 _warn(text)
-        self.look_at_delays()
+        if self.delays:
+            self.look_at_delays()
         if self._paths:  # the loop is to return where steps become short beside those so far, rather than have collapsed
             self._longest = max(self._longest, float(control[rk.LAST_STEP]))
             if self._looks_at_paths < _MOST_LOOKS and control[rk.STEP] > _SHORT * self._longest:

@@ -54,11 +54,11 @@ class Progress:
 
     def __init__(self) -> None:
         self.goal = np.inf
-        self._steps, self._time, self._clock = 0, -np.inf, 0.0
+        self._steps, self._time, self._clock, self._next = 0, -np.inf, 0.0, FEW
 
     def begin(self, steps: int, time: float) -> None:
         """A run begins, or goes on."""
-        self._steps, self._time, self._clock = steps, time, _seconds()
+        self._steps, self._time, self._clock, self._next = steps, time, _seconds(), steps + FEW
 
     def find_rest(self, steps: int, time: float) -> tuple[float, float] | None:
         """The number of steps that are left, and their mean size lately; None where that is not worth saying."""
@@ -66,9 +66,9 @@ class Progress:
         if done < 0 or time < self._time:
             self.begin(steps, time)
             return None
-        if done < FEW:  # a look at the clock takes as long as a small step
+        if steps < self._next:  # a look at the clock takes as long as a small step
             return None
-        now = _seconds()
+        now, self._next = _seconds(), steps + FEW
         if done < LOOK and now - self._clock < WAIT:
             return None
         mean, seconds = (time - self._time) / done, now - self._clock

@@ -282,9 +282,8 @@ class Watch:
 
     def resume(self) -> None:
         """Events at the present state, which were found last, have changed nothing: the rest of the step is to be searched."""
-        state, low = self._integrator.get_state(), self._low
-        self.time, low[:, 0] = state.time, self._high
-        low[:, 1] = np.nan
+        state = self._integrator.get_state()
+        self.time, self._low[:, 0] = state.time, self._high  # the search has left no rates there
         if self._has_knots:
             self._bounds = self._bounds_at(state)
 
@@ -350,11 +349,10 @@ class Watch:
         self._in_loop, self._end = False, integrator.control.item(rk.TIME)
         integrator.counts[rk.WATCHES] = 0
         integrator.arrive_at_event()
-        return self._found()
+        return self._found(integrator.control)
 
-    def _found(self) -> Found:
+    def _found(self, control: Array) -> Found:
         """The events that a search has found."""
-        control = self._integrator.control
         self.time = control.item(rk.SOUGHT)
         return found_of(self.time, control.item(rk.EVENT), self.watched, self._crossed.tolist())
 
@@ -486,7 +484,7 @@ class Watch:
                 raise ModelError(f"a witness is not finite at time {time:.9g}; it has to be finite")
             seen[:, NOW], seen[:, RATE_NOW] = self._look_with_slopes(end, -DIFFERENCE * (end - self.time))
         if status == rk.FOUND:
-            return self._found()
+            return self._found(control)
         self.time = control.item(rk.SOUGHT)
         return None
 

@@ -27,8 +27,8 @@ class Accumulation:
         self._times_of: dict[Any, list[float]] = {}
         self._last_event, self._in_a_row = -np.inf, 0
 
-    def refuse(self, found: Found) -> None:
-        """Raise an error for events that accumulate: they would never end, or be missed in the end."""
+    def add(self, found: Found) -> None:
+        """These events are to be handled: an error, if they accumulate, as they would never end, or be missed in the end."""
         now, known = found.high, self._times_of
         self._in_a_row = self._in_a_row + 1 if now - self._last_event <= found.which[0].window else 0
         self._last_event, too_many = now, self._in_a_row > _MOST_IN_A_ROW
@@ -51,12 +51,9 @@ class Accumulation:
                 f"{', '.join(f'{gap:.3g}' for gap in between)}, and they are localized to {one.window:.3g}. Let its "
                 "handler end the simulation or lock what has come to rest, as mobod.event.ImpactWhen does"
             )
-
-    def add(self, found: Found) -> None:
-        """These events are to be handled."""
         for one in found.which:
-            times = self._times_of.setdefault(one.owner, [])
-            times.append(found.high)
+            times = known.setdefault(one.owner, [])
+            times.append(now)
             if len(times) > 5:
                 del times[1]  # the first stays
 

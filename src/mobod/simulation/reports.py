@@ -60,18 +60,16 @@ class Reports:
         self.accounts, self._account = account is not None, account
         #: How many have been made, and the time of the next.
         self.made, self.next_time = 0, float(self._times[0])
-        self._limit, self._steps, self._paused = _FEW, 0, _clock.perf_counter()
+        #: How many steps are taken from one pause to the next, and how many a run has taken at the next one.
+        self._limit, self._pause_at, self._paused = _FEW, -1, _clock.perf_counter()
 
-    def step(self, integrator: Integrator, most: int) -> int:
-        """Take steps by the loop, at most so many, and report; returns its status."""
+    def step(self, integrator: Integrator, taken: int, most: int) -> int:
+        """Take steps by the loop, at most so many beyond those *taken*, and report; returns its status."""
         if self._pause is not None:
-            most = min(most, self._limit - self._steps)
-        if self.accounts:
-            most = min(most, 1)
-        before = integrator.counts.item(rk.STEPS)
-        status = self._advance(integrator, len(self._times), most)
-        self._steps += integrator.counts.item(rk.STEPS) - before
-        return status
+            if self._pause_at < 0:
+                self._pause_at = taken + self._limit
+            most = min(most, self._pause_at - taken)
+        return self._advance(integrator, len(self._times), min(most, 1) if self.accounts else most)
 
     def report(self, integrator: Integrator, time: float) -> None:
         """Make the rows up to a time within the last step that are not made yet."""
@@ -99,17 +97,19 @@ class Reports:
         self.made = int(counts[rk.REPORT])
         self.next_time = float(self._times[self.made]) if self.made < len(self._times) else np.inf
 
-    def is_pause_due(self) -> bool:
-        """True if it is time for a pause: after a tenth of a second or so, and sooner at first."""
-        return self._pause is not None and (self._steps >= self._limit or _clock.perf_counter() - self._paused > CALL)
+    def is_pause_due(self, taken: int) -> bool:
+        """True if it is time for a pause: after a tenth of a second or so, and sooner at first, by the steps *taken*."""
+        if self._pause is None:
+            return False
+        return taken >= self._pause_at >= 0 or _clock.perf_counter() - self._paused > CALL
 
-    def pause(self) -> None:
-        """Call the observers."""
+    def pause(self, taken: int) -> None:
+        """Call the observers, after so many steps."""
         assert self._pause is not None
         self._pause()
         if _clock.perf_counter() - self._paused < CALL:
             self._limit = min(2 * self._limit, _MANY)
-        self._steps, self._paused = 0, _clock.perf_counter()
+        self._pause_at, self._paused = taken + self._limit, _clock.perf_counter()
 
     def account(self, time: float, is_step_end: bool) -> None:
         """The motion is known up to a time."""

@@ -653,9 +653,9 @@ class TimeStepper(Sealed):
                 self._now, kept = event_time, None
                 if event_time == time:
                     return _REACHED
-                if rows.is_pause_due():
+                if rows.is_pause_due(-1):  # by the clock alone
                     state.mark_unchanged()
-                    rows.pause()
+                    rows.pause(integrator.get_num_steps_taken())
             if kept is not None or due.count(event_time) > 1:
                 break
             handler, kept = handlers[due.index(event_time)], state.snapshot()
@@ -791,7 +791,7 @@ class TimeStepper(Sealed):
         try:
             while True:
                 reached, taken, found = control.item(rk.TIME), counts.item(rk.STEPS), self._found
-                pauses = found is None and rows.is_pause_due()
+                pauses = found is None and rows.is_pause_due(taken)
                 if watch is not None and found is None:
                     stays = reached >= wanted or taken >= min(self._last_step, self._rest_at) or pauses
                     if status == rk.SUSPECT or stays or one_by_one or rows.accounts or not watch.searches_in_loop:
@@ -805,14 +805,14 @@ class TimeStepper(Sealed):
                 if pauses:
                     self._arrive(max(self._now, reached))
                     integrator.get_state().mark_unchanged()
-                    rows.pause()
+                    rows.pause(taken)
                 if taken >= self._last_step:
                     return self._limit_reached(wanted)
                 if taken >= self._rest_at and self._is_at_rest(reached):
                     return StepStatus.REACHED_STEP_LIMIT
                 left = min(self._last_step, self._rest_at) - taken
                 counts[rk.WATCHES] = watch.enter_loop(one_by_one) if watch is not None else -one_by_one
-                status = rows.step(integrator, left)
+                status = rows.step(integrator, taken, left)
                 if status == rk.FOUND:
                     assert watch is not None
                     self._found = watch.take_found()
@@ -899,7 +899,6 @@ class TimeStepper(Sealed):
         assert watch is not None
         if known is None:
             known = self._accumulation = Accumulation()
-        known.refuse(found)
         reports, calls = agenda.calls_for(found.which)
         if self._announced_at != found.high:
             if reports:
