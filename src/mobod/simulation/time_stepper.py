@@ -729,12 +729,16 @@ class TimeStepper(Sealed):
         wanted = min(time, report_time, stop)
         if self._step_due is not None:
             wanted = min(wanted, self._step_due)
-        status = self._go(wanted, stop)
-        if status is not None:
-            return status
-        found = self._found
-        if found is not None and found.high < wanted:
-            return self._trigger(found)
+        while True:
+            status = self._go(wanted, stop)
+            if status is not None:
+                return status
+            found = self._found
+            if found is None or found.high >= wanted:
+                break
+            status = self._trigger(found)
+            if status is not None or min(event_time, report_time) < _NEVER or self._step_due is not None:
+                return status
         if self._step_due is not None and self._step_due < wanted:
             return self._advanced()
         self._arrive(wanted)
