@@ -346,3 +346,44 @@ def test_only_forms_of_events_can_be_added_and_each_once(ball, name):
     assert get() == []
     with pytest.raises(ValueError, match="is no event"):
         remove(one)
+
+
+class Schedules(TriggeredHandler):
+    """A handler that lets another be due half a second later."""
+
+    def __init__(self, other):
+        super().__init__(Stage.POSITION, rising=False)
+        self.other = other
+
+    def get_value(self, state):
+        return state.q[0]
+
+    def handle_event(self, state, accuracy):
+        self.other.times.append(state.time + 0.5)
+
+
+def test_what_a_triggered_handler_schedules_comes_then():
+    """Also where nothing was to come before: all that is scheduled is asked anew after each event."""
+    system, state = mb.examples.double_pendulum.build()
+    due = At([], lambda state: None)
+    system.add_event_handler(due)
+    system.add_event_handler(Schedules(due))
+    state = system.realize_topology()
+    state.q = 1.0, 0.5
+    found = mb.simulate(system, state, 10.0, report_interval=10.0).events
+    triggered, scheduled = ([one.time for one in found if one.kind == kind] for kind in ("triggered", "scheduled"))
+    assert len(triggered) > 2
+    assert_array_equal(scheduled, [time + 0.5 for time in triggered if time + 0.5 <= 10.0])
+
+
+def test_a_handler_that_is_never_due_leaves_what_a_run_tells_of_its_steps():
+    told = []
+    for watches in (False, True):
+        system, state = mb.examples.double_pendulum.build()
+        if watches:
+            system.add_event_handler(mb.event.StopWhen(mb.event.Coordinate(system.matter.bodies["lower"], 0, 1e3)))
+            state = system.realize_topology()
+        state.q = 1.0, 0.5
+        told.append({**mb.simulate(system, state, 50.0, report_interval=50.0).statistics, "wall_time": 0.0})
+    assert "smallest_step_seen" in told[0]
+    assert told[0] == told[1]

@@ -73,14 +73,17 @@ class Agenda:
     @property
     def is_empty(self) -> bool:
         """True if there are no handlers, reporters or hooks but triggers of subsystems."""
-        return not (
-            self._handlers or self._reporters or self._triggered or self._with_events or self._with_reports or self._handling
-        )
+        return not (self.has_schedule or self._triggered or self._handling)
 
     @property
     def has_scheduled_events(self) -> bool:
         """True if there are handlers or hooks of events at given times."""
         return bool(self._handlers or self._with_events)
+
+    @property
+    def has_schedule(self) -> bool:
+        """True if anybody is asked for a time, though that may be infinite until an event."""
+        return bool(self._handlers or self._reporters or self._with_events or self._with_reports)
 
     @property
     def has_hooks(self) -> bool:

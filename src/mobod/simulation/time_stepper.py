@@ -737,7 +737,7 @@ class TimeStepper(Sealed):
             if found is None or found.high >= wanted:
                 break
             status = self._trigger(found)
-            if status is not None or min(event_time, report_time) < _NEVER or self._step_due is not None:
+            if status is not None or agenda.has_schedule or self._step_due is not None:
                 return status
         if self._step_due is not None and self._step_due < wanted:
             return self._advanced()
