@@ -136,11 +136,17 @@ def fill(model: Record, lane: int, u_dot: Any, A: Any, asked: int, dual: Record)
         constants(u_dot, lane, 0, model.nu, 1, dual.u_dot)
 
 
-@apart
-def fill_body(model: Record, lane: int, b: int, A: Any, asked: int, dual: Record) -> None:
-    """Motion of body b, in a record of Duals at one state."""
+@generic
+def fill_pose(model: Record, lane: int, b: int, dual: Record) -> None:
+    """The pose of body b, in a record of Duals at one state."""
     constants(model.R_GB, lane, b, b + 1, 9, dual.R_GB)
     constants(model.p_GB, lane, b, b + 1, 3, dual.p_GB)
+
+
+@apart
+def fill_body(model: Record, lane: int, b: int, A: Any, asked: int, dual: Record) -> None:
+    """Its motion."""
+    fill_pose(model, lane, b, dual)
     constants(model.V_GB, lane, b, b + 1, 6, dual.V_GB)
     constants(model.com_G, lane, b, b + 1, 3, dual.com_G)
     if asked & CONSTRAINED != 0:

@@ -23,7 +23,7 @@ from ..state.fields import Record
 from . import bushings, lines
 from .lines import add_wrench, clear_wrenches
 from .local import BOTH, OF_WRENCH, ONE
-from .stiffness import DAMPING, times
+from .stiffness import DAMPING, plus, times
 from .sweep import cross_force, load_spatial_at, subtract, times_columns
 
 #: Columns of the table of crossings.
@@ -59,8 +59,7 @@ def _wrenches(C: Any, block: int, damped: bool, e: Any, v: Any) -> Any:
     w = times(C, block, 0, e)
     by_u = vec3.scale(0.0, e[0]), vec3.scale(0.0, e[1])
     if damped:
-        more, by_u = times(C, block, DAMPING, v), times(C, block, DAMPING, e)
-        w = vec3.add(w[0], more[0]), vec3.add(w[1], more[1])
+        w, by_u = plus(w, times(C, block, DAMPING, v)), times(C, block, DAMPING, e)
     return w, by_u
 
 

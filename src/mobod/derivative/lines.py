@@ -36,6 +36,7 @@ from ..mobilizer.access import vector3
 from ..state.fields import Record
 from . import poses
 from .along import BY_TIME, BY_Z, MOST_Z, call_law
+from .columns import load3_lane
 from .stiffness import times
 from .sweep import load_spatial_at, subtract, times_columns
 
@@ -120,11 +121,6 @@ def measure(model: Record, spans: Any, bodies: Any, L: Any) -> None:
 
 
 @generic
-def _load3_lane(L: Any, at: int, lane: int) -> Any:
-    return load_lane(L, 0, at, lane), load_lane(L, 0, at + 1, lane), load_lane(L, 0, at + 2, lane)
-
-
-@generic
 def _bend(lines: Any, i: int, asks: int, at: int, lane: int, dual: Record, L: Any) -> None:
     """The span that bends, and how, in one lane; zeros where none does."""
     out = dual.body_forces
@@ -161,8 +157,8 @@ def find_laws(lane: int, dual: Record, lines: Any, spans: Any, L: Any) -> None:
             x, rate = load_lane(L, 0, own + _X, lane), load_lane(L, 0, own + _RATE, lane)
             if bend >= 0 and load_lane(L, 0, bend + _ON, lane) == 1.0 * spans[k, WHICH]:
                 x = load_lane(L, 0, bend + _LENGTH, lane)
-                rate = vec3.dot(_load3_lane(L, bend + _D + 3, lane), _load3_lane(L, own + _VQC, lane))
-                rate = rate - vec3.dot(_load3_lane(L, bend + _D, lane), _load3_lane(L, own + _VPC, lane))
+                rate = vec3.dot(load3_lane(L, 0, bend + _D + 3, lane), load3_lane(L, 0, own + _VQC, lane))
+                rate = rate - vec3.dot(load3_lane(L, 0, bend + _D, lane), load3_lane(L, 0, own + _VPC, lane))
             weight = load_lane(L, 0, own + _W, lane)
             length, speed = length + weight * x, speed + weight * rate
         r = bare(load(dual.force_numbers, lines[i, NUMBER], 0))
@@ -186,11 +182,8 @@ def _settle_tension(model: Record, kind: int, n: int, at: int, own: int, L: Any)
     f, by_length, by_speed, close = -k + o, o, o, o
     if kind == SPRING:
         rest = number(model, n + 1)
-        f, by_length, close = (
-            k * (x - rest),
-            k + o,
-            where(rest > 0.0, o, k + o),
-        )  # of rest length zero it is k r: as if x were 1
+        # of rest length zero it is k r: as if x were 1
+        f, by_length, close = k * (x - rest), k + o, where(rest > 0.0, o, k + o)
     elif kind == DAMPER:
         f, by_speed = k * rate, k + o
     store(L, 0, at + _TENSION, where(apart_, f, close * per))

@@ -9,6 +9,7 @@ from ..compiling import generic
 from ..state.fields import Record
 from ..state.validity import EVERYTHING
 from ..tree import inverse_mass_matrix
+from ..tree.matrix_sweep import clear
 from . import couplings, sweep
 from .entry import both_in, kernel_of, put_accelerations
 from .residual import ACTED, ASKED, BETWEEN, TABLES, add_stiffness, add_terms, find_what_is_swept, gravity
@@ -65,6 +66,7 @@ def _find(
     faster, of_bodies = find_what_is_swept(
         model, 1, no_own, duals, plan, g, bent, u_dot, A, total, totals, unit, N, of_one[1][1], bends, F
     )
+    clear(D)
     sweep.sweep_state(
         model, of_bodies, faster, g, bends, bent, slopes, plan[ACTED][0], carrier, F, bodies, flat, wide, D[:n], D[n:]
     )

@@ -96,7 +96,7 @@ class Plan:
     coupled : array
         The bodies of these and of crossings, with those inboard of them, parents first.
     used : array
-        Bodies whose motion is read.
+        Bodies whose motion is read; minus those of which the pose alone is, by bends of paths.
     contacts : (n, 1) array
         Elements of contact.
     searches : bool
@@ -435,7 +435,8 @@ class _Making:
         self._pushed.update(one[1] for one in pushed.tolist() if one[0] == BODY and not one[3] and one[2] >= 0)
         of_paths = [b for bodies, _, _ in self._along for b in bodies]
         self._carried.update(of_paths, used.tolist())
-        used = np.union1d(used, [*of_paths, *self._lines.read]).astype(np.int64)
+        used = np.union1d(used, of_paths).astype(np.int64)
+        used = np.append(used, [-b for b in sorted(self._lines.read.difference(used.tolist()))]).astype(np.int64)
         for node in nodes[nodes[:, local.KIND] != REST]:
             for other in pushed[node[FIRST_PUSHED] : node[END_PUSHED]]:
                 self._pattern.couple(self._mobilities_of(*other[:2]), self._mobilities_of(*node[:2]))

@@ -168,7 +168,10 @@ def _add_parts_of(
     else:
         local.fill(model, lane, tables[0], u_dot, asked, dual)
     for at in range(used.shape[0]):
-        columns.fill_body(model, lane, used[at], A, asked, dual)
+        if used[at] < 0:
+            columns.fill_pose(model, lane, -used[at], dual)
+        else:
+            columns.fill_body(model, lane, used[at], A, asked, dual)
     if plan[BETWEEN][2].shape[0] > 0:
         lines.find_laws(lane, dual, plan[BETWEEN][2], plan[BETWEEN][3], L)
     if tables[4].shape[0] > 0:

@@ -523,10 +523,8 @@ def sweep_state(
     """`sweep` of one state: columns are made of eight mobilities at once, in a vector register.
 
     Columns wait for the sums over their subtrees only: made body by body, they are long chains of operations that wait for
-    each other.
+    each other. Numbers of mobilities that are not on one path from Ground are left as they are.
     """
-    matrix_sweep.clear(Dq)
-    matrix_sweep.clear(Du)
     begin(model, A, g, bodies)
     subtract_wrenches(acted, carrier, F, bodies)
     for b in range(model.nb - 1, 0, -1):
