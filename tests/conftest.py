@@ -77,9 +77,10 @@ def pytest_collection_finish(session):
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_logfinish():
-    """Collect garbage between two tests, where there may be much."""
+    """Collect garbage between two tests, where there may be much; what is left lives on, and is not looked through again."""
     if gc.get_count()[0] > MANY:
         gc.collect()
+        gc.freeze()
 
 
 @given(nothing=none())
