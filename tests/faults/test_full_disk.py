@@ -76,13 +76,12 @@ assert os.path.getsize(name) > 4000 and os.listdir(".") == [name], os.listdir(".
 """
 
 
-@pytest.mark.parametrize("name", ["run.npz", "run.csv", "run.parquet", "run.h5", "run.png"])
+@pytest.mark.parametrize("name", ["run.npz", "run.csv", "run.parquet", "run.h5"])
 def test_an_earlier_file_stays(tmp_path, name):
     run(SAVE, tmp_path, name)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("name", ["run.pdf", "run.gif"])
+@pytest.mark.parametrize("name", ["run.png", *(pytest.param(name, marks=pytest.mark.long) for name in ("run.pdf", "run.gif"))])
 def test_an_earlier_picture_stays(tmp_path, name):
     run(SAVE.replace("5.0", "0.5"), tmp_path, name)
 

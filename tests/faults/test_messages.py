@@ -152,11 +152,11 @@ def test_a_body_with_an_empty_name(name):
         mb.mobilizer.Pin(matter.ground, body, name=name)
 
 
-def test_three_thousand_joints_that_mimic_each_other(tmp_path):
+def test_fifteen_hundred_joints_that_mimic_each_other(tmp_path):
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     parts = [f'<robot name="row"><link name="l0">{inertial}</link>']
-    for i in range(1, 3001):
-        mimic = f'<mimic joint="j{i + 1}" multiplier="1" offset="0.001"/>' if i < 3000 else ""
+    for i in range(1, 1501):
+        mimic = f'<mimic joint="j{i + 1}" multiplier="1" offset="0.001"/>' if i < 1500 else ""
         parts.append(
             f'<link name="l{i}">{inertial}</link><joint name="j{i}" type="continuous"><parent link="l0"/><child link="l{i}"/>'
             f'<axis xyz="0 0 1"/>{mimic}</joint>'
@@ -164,7 +164,7 @@ def test_three_thousand_joints_that_mimic_each_other(tmp_path):
     path = tmp_path / "row.urdf"
     path.write_text("\n".join([*parts, "</robot>"]))
     model = mb.load_urdf(path)
-    assert model.system.get_matter_subsystem().bodies["l1"].get_default_q() == pytest.approx(2.999)
+    assert model.system.get_matter_subsystem().bodies["l1"].get_default_q() == pytest.approx(1.499)
 
 
 def test_a_run_file_that_is_not_utf8(tmp_path, capsys):

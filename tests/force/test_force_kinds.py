@@ -162,7 +162,7 @@ def test_a_z_that_no_force_reads_costs_nothing(make):
     ("kinds", "own"),
     [
         pytest.param(lambda rng: FORCES, False, id="one stiffness"),
-        pytest.param(lambda rng: one_in(4, rng), True, id="stiffnesses of their own, some kinds"),
+        pytest.param(lambda rng: one_in(8, rng), True, id="stiffnesses of their own, some kinds"),
         # another kernel of each kind, for which nothing else is compiled
         pytest.param(lambda rng: FORCES, True, id="stiffnesses of their own", marks=pytest.mark.exhaustive),
     ],

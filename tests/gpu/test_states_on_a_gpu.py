@@ -105,7 +105,7 @@ class Unused(Processor):
         pass
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", [pytest.param("double_pendulum", marks=LONG), pytest.param("stewart", marks=EXHAUSTIVE)])
 def test_nvidias_assembler_takes_the_code(name, tmp_path):
     nvcc = pytest.importorskip("nvidia.cuda_nvcc", reason="NO ptxas HERE: install nvidia-cuda-nvcc-cu12")
     system, state = getattr(mb.examples, name).build()

@@ -428,9 +428,10 @@ def test_compiled_code_of_users_functions_is_kept_and_found_by_what_they_are_mad
     assert len(first) == 1 and "compiling" in said
     again, said = run("# another line\n" + MODEL)
     assert again == first and "compiling" not in said
-    edited, _ = run(MODEL.replace("PITCH * a", "PITCH + a"))
-    assert len(edited) == 2
-    edited, _ = run(MODEL.replace("0.25", "0.5"))
-    assert len(edited) == 3, "a number that a function of the function finds outside"
-    unknown, _ = run(MODEL.replace("PITCH * a", "settings.pitch * a"))
-    assert len(unknown) == 3
+    calls, number = (
+        MODEL.replace("PITCH * a", "PITCH + a"),
+        MODEL.replace("0.25", "0.5"),
+    )  # which a called function finds outside
+    unknown = MODEL.replace("PITCH * a", "settings.pitch * a")
+    edited, _ = run("\n".join([calls, number, unknown]))
+    assert len(edited) == 3, "two more, and none of what has no hash"
