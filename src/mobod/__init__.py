@@ -47,7 +47,7 @@ def __getattr__(name: str) -> Any:
     if where is None:
         from .value.attributes import missing_name
 
-        raise AttributeError(missing_name(sys.modules[__name__], name))
+        raise missing_name(sys.modules[__name__], name)
     with not_collected():
         value = globals()[name] = getattr(importlib.import_module(f".{where}", __name__), name)
     return value

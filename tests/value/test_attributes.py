@@ -198,10 +198,13 @@ def test_members_of_stages_are_found_as_ever():
 
 
 def test_python_says_which_method_was_meant():
-    """By itself, since reading is left to it: once, and of names that only the class has."""
-    code = "import mobod as mb; s, state = mb.examples.double_pendulum.build(); s.matter.bodies[1].get_angel(state)"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "Did you mean: 'get_angle'?" in found.stderr
+    """By itself, since reading is left to it: once, and of names that only the class has; nothing beside what mobod says."""
+    code = "import sys, mobod as mb; s, state = mb.examples.double_pendulum.build()"
+    for wrong in ("s.matter.bodies[1].get_angel(state)", "mb.integrator.RungeKutta4", "mb.Stage.POSITIO", "mb.examples.pand"):
+        code += f"\ntry: {wrong}\nexcept AttributeError: sys.__excepthook__(*sys.exc_info())"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stderr.count("Did you mean: 'get_angle'?") == 1 == found.stderr.count("Did you mean")
+    assert found.stderr.count("; did you mean") == 3
 
 
 # ---------------------------------------------------------------------------------------------- arrays of states

@@ -51,7 +51,7 @@ def __getattr__(name: str) -> Any:
     if name in _RIGID:
         value = globals()[name] = getattr(importlib.import_module("mobod.unilateral"), name)
         return value
-    raise AttributeError(missing_name(sys.modules[__name__], name))
+    raise missing_name(sys.modules[__name__], name)
 
 
 def __dir__() -> list[str]:

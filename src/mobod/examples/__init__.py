@@ -31,7 +31,7 @@ def __getattr__(name: str) -> ModuleType:
 
         near = difflib.get_close_matches(name, __dir__(), 1)
         hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(__dir__())}"
-        raise AttributeError(f"there is no example {name!r}; {hint}")
+        raise AttributeError(f"there is no example {name!r}; {hint}", name=name, obj=None)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

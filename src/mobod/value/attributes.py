@@ -293,7 +293,7 @@ def explain_names(package: str, *modules: str) -> None:
     module.__dict__.setdefault("__all__", exported)
 
     def missing(name: str) -> Never:
-        raise AttributeError(missing_name(module, name))
+        raise missing_name(module, name)
 
     def public() -> list[str]:
         return sorted(module.__dict__["__all__"])
@@ -307,8 +307,8 @@ def explain_names(package: str, *modules: str) -> None:
             sys.modules[home].__class__ = _KindModule
 
 
-def missing_name(module: ModuleType, name: str) -> str:
-    """The message on a name that a module does not have."""
+def missing_name(module: ModuleType, name: str) -> AttributeError:
+    """The error of a name that a module does not have; without ``obj``, so that tracebacks add no second guess."""
     known = () if name.startswith("_") else module.__dict__["__all__"]
     # several kinds of what was asked for, such as of springs
     meant = [one for one in known if len(name) > 2 and one.lower().endswith(name.lower())]
@@ -316,7 +316,7 @@ def missing_name(module: ModuleType, name: str) -> str:
         one = nearest(name, known)
         meant = [] if one is None else [one]
     hint = f"; did you mean {' or '.join(f'{module.__name__}.{one}' for one in meant)}?" if meant else ""
-    return f"module {module.__name__!r} has no attribute {name!r}{hint}"
+    return AttributeError(f"module {module.__name__!r} has no attribute {name!r}{hint}", name=name, obj=None)
 
 
 class NamedMembers(enum.EnumMeta):
@@ -330,4 +330,4 @@ class NamedMembers(enum.EnumMeta):
         except KeyError:
             meant = nearest(name, cls._member_map_)
         hint = f"; did you mean {cls.__name__}.{meant}?" if meant is not None else ""
-        raise AttributeError(f"{cls.__name__} has no member {name!r}{hint}") from None
+        raise AttributeError(f"{cls.__name__} has no member {name!r}{hint}", name=name, obj=None) from None
