@@ -45,7 +45,7 @@ from .local import (
     contribute_constraint,
 )
 from .pattern import Pattern
-from .points_and_axes import BETWEEN, BLOCK, KINDS
+from .points_and_axes import APART, BETWEEN, BLOCK, KINDS
 
 Table = npt.NDArray[np.int64]
 Call = tuple[int, int, int, int]
@@ -656,7 +656,7 @@ class _Making:
             self._swept = self._swept or bool(self._difficult) or not all(map(_is_of_package, constraints))
 
     def _takes_joint(self, constraint: Any) -> bool:
-        """True if a constraint is in closed form, see `points_and_axes`: between bodies of one base, or of one and Ground."""
+        """True if a constraint is in closed form, see `points_and_axes`."""
         of_ancestor, rows, kind = KINDS.get(constraint.routine, (False, -1, ()))
         own = constraint.body_indices()
         if sum(constraint.number_of_equations) != rows or len(set(own)) != 2:
@@ -669,13 +669,14 @@ class _Making:
             self._pushed.add(own[moved])
             return True
         if common == 0:
-            return False
-        ways = [1] if frame == own[0] else [0] if frame == own[1] else [1, 0]
+            self._pushed.update(own)
+        else:
+            self._carried.update(own)
+        ways = [1, 0] if common == 0 or frame not in own else [1] if frame == own[0] else [0]
+        between = APART if common == 0 else BOTH if len(ways) == 1 else ONE
         for moved in ways:
-            between = BOTH if len(ways) == 1 else ONE
             self._joined.append((*one, moved, common, between, len(self._graph.closed), *kind))
-            self._graph.closed.append((own[1 - moved], own[moved], 0, between))
-        self._carried.update(own)
+            self._graph.closed.append((own[1 - moved], own[moved], 0, between % APART))
         return True
 
     def _is_along(self, force: Any) -> bool:

@@ -45,8 +45,11 @@ from .local import BOTH, OF_WRENCH, add_errors_of_row
 from .sweep import FORCE
 
 #: Columns of the table: the constraint; body F; which one moves, 0 or 1 of the constraint's; the last body on the way to both;
-#: BOTH, ONE, or 0 where the other is Ground; the block of a crossing, or of the body; and of its kind, see `KINDS`.
+#: BOTH, ONE, 0 where the other is Ground, or APART where it is of another base; the block of a crossing, or of the body; and of
+#: its kind, see `KINDS`.
 WHICH, FRAME, MOVED, COMMON, BETWEEN, BLOCK, POINT, FIRST_FORCE, AXES, STEP = range(10)
+#: Bodies of two bases, whose origins differ: each moves by itself, and pushes the other.
+APART = 3
 #: Of each kind by its routine: whether F is the Ancestor, else it is body 1, and how many rows there are; and the number where
 #: the point's station begins, and the first row of a force; where the axes begin, of a pair of vectors or of rotations, and how
 #: far the second is behind, as much as one takes; or where the other point's station does, and `DISTANCE`. -1 for none.
@@ -66,10 +69,9 @@ KINDS = {
 
 
 @generic
-def _motion_at(model: Record, b: int, bodies: Any, A: Any, C: Any) -> Any:
-    """Of body b, where C is: w; v; alpha; a'."""
-    r, (w, v), (alpha, a) = load3(bodies, b, 0), load_spatial(model.V_GB, b), load_spatial(A, b)
-    arm = vec3.sub(C, r)
+def _motion_at(model: Record, b: int, bodies: Any, A: Any, arm: Any) -> Any:
+    """Of body b, at *arm* from its origin: w; v; alpha; a'."""
+    (w, v), (alpha, a) = load_spatial(model.V_GB, b), load_spatial(A, b)
     turned = vec3.cross(w, arm)
     at_C = vec3.add(vec3.sub(a, load3(bodies, 0, FORCE)), vec3.add(vec3.cross(alpha, arm), vec3.cross(w, turned)))
     return w, vec3.add(v, turned), alpha, at_C
@@ -130,15 +132,19 @@ def _axes(model: Record, c: int, k: int, at: int, step: int) -> Any:
     return mat33.mul_vec(two, own), mat33.mul_vec(one, other)
 
 
+# fmt: off
 @generic
-def _put_block(table: Any, e: int, turns: bool, r: Any, C: Any, f: Any, torque: Any, K: Any, N: Any, blocks: Any) -> None:
-    """K of the wrench on the body that is pushed, and that itself: of the one that does not move, or of this, beside Ground.
+def _put_block(
+    block: int, alone: bool, second: bool, turns: bool, r: Any, C: Any, place: Any, f: Any, torque: Any, K: Any, N: Any,
+    blocks: Any,
+) -> None:
+    # fmt: on
+    """K of the wrench on the body that is pushed, at its *place*, and that itself: of the other one, or of the one that moves.
 
     *f* and *torque* are on body 2; *K* is by what the torque changes as body 2 turns, *N* the force as C moves; *r* is the
-    origin of the one that moves, with which forces on a single body move as they are, see `stiffness.follow`. If it *turns*,
-    forces do so with body 1.
+    origin of the one that moves, the *second* or the first, with which forces on a body *alone* move as they are, see
+    `stiffness.follow`. If it *turns*, forces do so with body 1.
     """
-    block, alone, second = table[e, BLOCK], table[e, BETWEEN] == 0, table[e, MOVED] == 1
     sign, o = -1.0, 0.0 * f[0]
     if second == alone:
         sign = 1.0
@@ -155,7 +161,7 @@ def _put_block(table: Any, e: int, turns: bool, r: Any, C: Any, f: Any, torque: 
                 df = vec3.add(df, vec3.cross(t, f))
         if alone:
             dn = vec3.sub(dn, vec3.cross(vec3.add(s, vec3.cross(t, r)), f))
-        dn = vec3.add(dn, vec3.cross(C, df))
+        dn = vec3.add(dn, vec3.cross(place, df))
         for i in range(3):
             k = 6 * i + d
             store(blocks, block, k, sign * dn[i] + (load(blocks, block, k) if alone else o))
@@ -179,23 +185,20 @@ def add(model: Record, table: Any, way: Any, row_of: Any, A: Any, bodies: Any, c
         c, last, second, step = table[e, WHICH], table[e, COMMON], table[e, MOVED] == 1, table[e, STEP]
         b1, b2 = access.body(model, c, 0), access.body(model, c, 1)
         r, w_F = load3(bodies, access.body(model, c, table[e, MOVED]), 0), load3(model.V_GB, table[e, FRAME], 0)
-        C = r
-        o = 0.0 * C[0]
-        f = torque = o, o, o
+        o = 0.0 * r[0]
+        f = torque = arm2 = o, o, o
         K = N = o, o, o, o, o, o, o, o, o
-        apart = vec3.sub(load3(model.p_GB, b2, 0), load3(model.p_GB, b1, 0))
         if table[e, POINT] >= 0:
-            C = access.from_origin(model, b2, access.vector(model, c, table[e, POINT]))
-            if not second:
-                C = vec3.add(C, apart)
-            C = vec3.add(r, C)
-        place = C
+            arm2 = access.from_origin(model, b2, access.vector(model, c, table[e, POINT]))
+        arm1 = vec3.add(arm2, vec3.sub(load3(model.p_GB, b2, 0), load3(model.p_GB, b1, 0)))
+        at, line = arm1, (o, o, o)
         if step == DISTANCE:
-            place = access.from_origin(model, b1, access.vector(model, c, table[e, AXES]))
-            if second:
-                place = vec3.sub(place, apart)
-            place = vec3.add(r, place)
-        one, two = _motion_at(model, b1, bodies, A, place), _motion_at(model, b2, bodies, A, C)
+            at = access.from_origin(model, b1, access.vector(model, c, table[e, AXES]))
+            line = vec3.sub(arm1, at)
+        one, two = _motion_at(model, b1, bodies, A, at), _motion_at(model, b2, bodies, A, arm2)
+        C, place = vec3.add(r, arm1), vec3.add(load3(bodies, b2, 0), arm2)
+        if second:
+            C, place = vec3.add(r, arm2), vec3.add(load3(bodies, b1, 0), arm1)
         own, b, sign, other, turns = one, b1, -1.0, b2, table[e, FRAME] == b1
         if second:
             b, sign, other = b2, 1.0, b1
@@ -207,7 +210,7 @@ def add(model: Record, table: Any, way: Any, row_of: Any, A: Any, bodies: Any, c
                 n = load_spatial(model.wrenches, model.first_wrench[c] + 2 * row + 1)[1]
                 f = vec3.add_scaled(f, -x, n)
                 if step == DISTANCE:
-                    distance = vec3.dot(n, vec3.sub(C, place))
+                    distance = vec3.dot(n, line)
                     inverse = where(distance > 0.0, 1.0 / where(distance > 0.0, distance, o + 1.0), o)
                     k, y = _of_distance(n, inverse, one, two)
                     N = _plus_outer(N, vec3.scale(x * inverse, n), n, -x * inverse)
@@ -222,4 +225,8 @@ def add(model: Record, table: Any, way: Any, row_of: Any, A: Any, bodies: Any, c
             add_errors_of_row(model, way, c, row, b, last, sign, moved, faster, row_of, bodies, columns, E)
             if table[e, BETWEEN] == BOTH:
                 add_errors_of_row(model, way, c, row, other, last, -sign, moved, faster, row_of, bodies, columns, E)
-        _put_block(table, e, turns, r, C, f, torque, K, N, blocks)
+        between = table[e, BETWEEN]
+        if between == 0 or between == APART:
+            _put_block(b, True, second, turns, r, C, C, f, torque, K, N, blocks)
+        if between != 0:
+            _put_block(table[e, BLOCK], False, second, turns, r, C, place, f, torque, K, N, blocks)
