@@ -67,18 +67,24 @@ def test_forces_energy_and_heat_are_those_of_the_table(rng):
     assert touching > 200
 
 
-def test_eight_states_at_once_are_each_as_alone(rng):
-    for shapes in (SHAPES[0:1] + SHAPES[3:], SHAPES):  # with and without a search
-        system, _, bodies, state = scene(rng, shapes)
-        states = [state.copy() for _ in range(11)]
-        for one in states:
-            move(rng, bodies, one)
-            system.realize(one)
-        ensemble = mb.Ensemble(system, len(states))
-        ensemble.q, ensemble.u = np.array([one.q for one in states]), np.array([one.u for one in states])
-        ensemble.realize(mb.Stage.ACCELERATION)
-        for k, one in enumerate(states):
-            assert_allclose(ensemble.u_dot[k], one.u_dot, rtol=1e-9, atol=1e-9 * np.abs(one.u_dot).max())
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        pytest.param(SHAPES[:1] + SHAPES[3:], id="in closed form"),
+        pytest.param(SHAPES, id="with a search", marks=pytest.mark.exhaustive),  # of one state: its code in lanes takes 13 s
+    ],
+)
+def test_eight_states_at_once_are_each_as_alone(shapes, rng):
+    system, _, bodies, state = scene(rng, shapes)
+    states = [state.copy() for _ in range(11)]
+    for one in states:
+        move(rng, bodies, one)
+        system.realize(one)
+    ensemble = mb.Ensemble(system, len(states))
+    ensemble.q, ensemble.u = np.array([one.q for one in states]), np.array([one.u for one in states])
+    ensemble.realize(mb.Stage.ACCELERATION)
+    for k, one in enumerate(states):
+        assert_allclose(ensemble.u_dot[k], one.u_dot, rtol=1e-9, atol=1e-9 * np.abs(one.u_dot).max())
 
 
 def points_in_closed_form(rng, law):

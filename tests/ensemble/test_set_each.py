@@ -37,7 +37,7 @@ class Parts:
         )
         points = [(self.matter.ground, (0.1, 0.3, 0)), (self.pin, (0, 0.2, 0.1))]
         path = mb.force.transmission.StraightPath(self.forces, [(points, 1.0)])
-        self.muscle = mb.muscle.DeGrooteFregly2016(self.forces, path, 100.0, 0.1, 0.2)
+        self.muscle = mb.muscle.RigidTendon(self.forces, path, 100.0, 0.15, 0.05, name="muscle")
         self.state = self.system.realize_topology()
 
     def positive(self, *shape):
@@ -270,12 +270,9 @@ def test_what_a_measure_remembers_is_set_for_each():
 def test_derivatives_by_numbers_that_states_have_of_their_own(names, monkeypatch, close):
     """Those of each state alone; seeds are made once, unless other numbers follow from them."""
     parts = Parts()
-    points = [(parts.matter.ground, (0.1, 0.3, 0)), (parts.pin, (0, 0.2, 0.1))]
-    path = mb.force.transmission.StraightPath(parts.forces, [(points, 1.0)])
-    muscle = mb.muscle.RigidTendon(parts.forces, path, 100.0, 0.15, 0.05, name="muscle")
-    system, state = parts.system, parts.system.realize_topology()
+    system, state = parts.system, parts.state
     ensemble = mb.Ensemble(system, N, state=state)
-    ensemble.set_each(muscle.set_excitation, np.linspace(0.1, 0.9, N))
+    ensemble.set_each(parts.muscle.set_excitation, np.linspace(0.1, 0.9, N))
     ensemble.q = state.q + 0.03 * np.arange(N)[:, None]
     ensemble.realize()
     expected = []

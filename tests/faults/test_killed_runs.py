@@ -13,8 +13,8 @@ import pytest
 import mobod as mb
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-#: How many runs the long test kills; 1,000 take some ten minutes.
-LONG = int(os.environ.get("MOBOD_FAULTS", "600")) // 60
+#: How many runs the exhaustive test kills; 1,000 take some ten minutes.
+MANY = int(os.environ.get("MOBOD_FAULTS", "600")) // 20
 KEYWORDS = {"accuracy": 1e-7, "report_interval": 0.002, "record": ["momentum"], "checkpoint_interval": 0.0}
 TIME = 8.0
 #: How many calls change files, at least, in `write_with_a_fault`; and what can happen there.
@@ -78,9 +78,9 @@ def in_a_small_process(folder, *arguments):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.long
+@pytest.mark.exhaustive
 def test_many_killed_runs(rng, tmp_path):
-    in_a_small_process(tmp_path, "kill", rng.integers(1 << 31), LONG)
+    in_a_small_process(tmp_path, "kill", rng.integers(1 << 31), MANY)
 
 
 def write_with_a_fault(how, place):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import mobod as mb
-from mobod.algebra import quaternion, rotation
+from mobod.algebra import mat33, rotation, zero
 from mobod.mobilizer import KINDS, CompiledFunctions, check_custom
 
 
@@ -195,27 +195,21 @@ def test_a_method_that_changes_the_state_is_found(matter):
 
 
 def test_compiled_functions_that_do_not_belong_together_are_named():
-    def transform(q, p):
-        return quaternion.to_rotation((q[0], q[1], q[2], q[3])), (0, 0, 0)
+    def transform(q, p):  # by twice the coordinate, about an axis that leans in F
+        return mat33.mul(rotation.about_x(0.3 + zero(q[0])), rotation.about_z(2.0 * q[0])), (0, 0, 0)
 
-    def in_m(q, p):  # the columns of a Ball, but in M
-        return ((1, 0, 0), (0, 0, 0)), ((0, 1, 0), (0, 0, 0)), ((0, 0, 1), (0, 0, 0))
+    def in_m(q, p):
+        return (((0, 0, 1), (0, 0, 0)),)
 
-    def n_in_m(q, p):
-        w, x, y, z = 0.5 * q[0], 0.5 * q[1], 0.5 * q[2], 0.5 * q[3]
-        return (-x, -y, -z), (w, -z, y), (z, w, -x), (-y, x, w)
+    def half(q, p):
+        return ((0.5,),)
 
-    def n_inv_in_m(q, p):
-        s = 2.0 / (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3])
-        w, x, y, z = s * q[0], s * q[1], s * q[2], s * q[3]
-        return (-x, w, z, -y), (-y, -z, w, x), (-z, y, -x, w)
-
-    shape = {"num_q": 4, "num_u": 3, "num_angles": 4, "transform": transform}
-    assert check_custom(CompiledFunctions(**shape, n=n_in_m, n_inv=n_inv_in_m)).ok
+    shape = {"num_q": 1, "num_u": 1, "transform": transform, "n": half}
+    assert check_custom(CompiledFunctions(**shape, n_inv=lambda q, p: ((2.0,),))).ok
     with pytest.raises(mb.ModelError, match=r"column 0 of hinge.*its angular part is expressed in M, and has to be in F"):
-        check_custom(CompiledFunctions(**shape, hinge=in_m, n=n_in_m, n_inv=n_inv_in_m))
+        check_custom(CompiledFunctions(**shape, hinge=in_m, n_inv=lambda q, p: ((2.0,),)))
     with pytest.raises(mb.ModelError, match="n_inv is not the inverse of n"):
-        check_custom(CompiledFunctions(**shape, n=n_in_m, n_inv=lambda q, p: n_inv_in_m((q[0], q[1], q[2], -q[3]), p)))
+        check_custom(CompiledFunctions(**shape, n_inv=half))
 
 
 def test_a_transform_that_depends_on_the_length_of_its_quaternion_is_named():
