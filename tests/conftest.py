@@ -11,6 +11,7 @@ import zlib
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis.internal.conjecture import providers
 from hypothesis.strategies import none
 
 from mobod.compiling.disk_cache import DiskCache
@@ -22,6 +23,9 @@ os.environ.setdefault("MOBOD_WORKERS", "0")
 SEED = int(os.environ.get("MOBOD_TEST_SEED", "0")) or int.from_bytes(os.urandom(3))
 
 gc.disable()  # it is collected between tests, when there is much
+
+# Hypothesis would read all sources, in each process, for constants to try: of this package these are no special cases
+providers._get_local_constants = lambda: providers._local_constants
 
 
 def refuse_other_arrays():
@@ -44,6 +48,14 @@ def refuse_other_arrays():
 
 
 refuse_other_arrays()
+
+
+def pytest_pycollect_makeitem(collector, name, obj):
+    """Make no tests of those that are exhaustive, a fifth of all, where they are not asked for, by their names or marks."""
+    if "not exhaustive" in collector.config.option.markexpr and not any("::" in one for one in collector.config.args):
+        if any(mark.name == "exhaustive" for mark in getattr(obj, "pytestmark", ())):
+            return []
+    return None
 
 
 #: Folders, the last ones in the order of names, whose tests take long each: a browser draws, JAX and PyTorch compile.
