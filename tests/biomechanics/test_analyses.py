@@ -329,6 +329,19 @@ def test_powers_and_moments_add_up(leg, states, tmp_path):
     assert_allclose(still.time, [0.1, 0.2, 0.3])
 
 
+def test_of_two_rows_at_one_time_the_later_counts(leg, states):
+    """As OpenSim's tools write where a run ends."""
+    twice = [0, 1, 2, 3, 3, 4]
+    table = mb.Table(states.time[twice] - [0, 0, 0, 1e-12, 0, 0], {one: states[one][twice] for one in states.labels})
+    for analysis in (mb.joint_reactions, mb.biomechanics.actuation):
+        found, once = (analysis(leg, one) for one in (table, states))
+        found, once = (one if isinstance(one, dict) else {"": one} for one in (found, once))
+        for key, wanted in once.items():
+            assert len(found[key]) == len(states)
+            for label in wanted.labels:
+                assert_allclose(found[key][label], wanted[label], atol=0.0)
+
+
 def test_induced_accelerations_are_what_is_missing_without_a_force(leg, states):
     """Forces act one by one: without a muscle the accelerations are less by what it induces, constraints and all."""
     found = mb.induced_accelerations(leg, states, end=0.0)

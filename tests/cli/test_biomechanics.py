@@ -113,6 +113,35 @@ def test_setup_files_of_opensim(files, capsys):
     assert "holds none of InverseKinematicsTool" in capsys.readouterr().err
 
 
+def test_parts_of_setups_in_other_files_and_files_in_place_of_those_they_name(files, capsys):
+    Path("ik.xml").write_text(SETUP.format(more=""))
+    assert main(["ik", "ik.xml", "--quiet"]) == 0
+    whole = mb.read_sto("some.mot")
+    start, end = "<IKTaskSet>", "</IKTaskSet>"
+    before, tasks, behind = re.split(f"{start}|{end}", Path("ik.xml").read_text())
+    Path("parts").mkdir()
+    Path("parts/tasks.xml").write_text(f"<OpenSimDocument>{start}{tasks}{end}</OpenSimDocument>")
+    before = before.replace("leg.osim", "C:\\lab\\subject.osim").replace("walk.trc", "C:\\lab\\trial.trc")
+    Path("ik.xml").write_text(before + '<IKTaskSet file="parts/tasks.xml"/>' + behind)
+    assert main(["ik", "ik.xml", "walk.trc"]) == 2
+    assert (
+        "subject.osim: the file that ik.xml names is not there; give one in its place with --model" in capsys.readouterr().err
+    )
+    assert main(["ik", "ik.xml", "walk.trc", "--model", "leg.osim", "--quiet"]) == 0
+    found = mb.read_sto("some.mot")
+    assert found.labels == whole.labels
+    for label in whole.labels:
+        assert_allclose(found[label], whole[label], atol=0.0)
+    assert main(["ik", "leg.osim", "walk.trc", "--model", "leg.osim"]) == 2
+    assert "in place of the one that a setup file names, and leg.osim is none" in capsys.readouterr().err
+    Path("ik.xml").write_text(before.replace("C:\\lab\\subject.osim", "") + '<IKTaskSet file="none.xml"/>' + behind)
+    assert main(["ik", "ik.xml", "walk.trc"]) == 2
+    assert "ik.xml:3: <IKTaskSet> is in the file 'none.xml', which is not there" in capsys.readouterr().err
+    Path("ik.xml").write_text(before.replace("C:\\lab\\subject.osim", "") + behind)
+    assert main(["ik", "ik.xml", "walk.trc"]) == 2
+    assert "ik.xml names no model_file; give one with --model" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -156,6 +156,7 @@ def rows_of(model: Model, state: State, given: Any) -> tuple[Array, Array, list[
         said = given.report
     if not isinstance(given, Table):
         raise TypeError(f"the motion is a Trajectory, a Table of coordinates, or the path of a file of these, not {given!r}")
+    given = rows_apart(given)
     q = np.tile(state.q, (len(given), 1))
     found = set()
     for label in given.labels:
@@ -172,11 +173,11 @@ def rows_of(model: Model, state: State, given: Any) -> tuple[Array, Array, list[
         raise ValueError("the coordinates have gaps; fill them first: table.with_gaps_filled()")
     missing = [name for name in model.coordinates if name not in found]
     notes = [f"{len(missing)} coordinates are not in the file and keep their default: {', '.join(missing)}."] if missing else []
-    apart = _apart(given.time)
-    return given.time[apart], q[apart], [*said, *notes]
+    return given.time, q, [*said, *notes]
 
 
-def _apart(time: Array) -> Array:
-    """Rows to keep: of two at nearly one time, as OpenSim's tools write where a run ends, the later; no spline has both."""
-    steps = np.diff(time)
-    return np.append(steps > 1e-6 * np.median(steps), True) if len(steps) > 1 else np.full(len(time), True)
+def rows_apart(table: Table) -> Table:
+    """Without the first of two rows at nearly one time, as OpenSim's tools write where a run ends: no spline has both."""
+    steps = np.diff(table.time)
+    kept = np.append(steps > 1e-6 * np.median(steps), True) if len(steps) > 1 else np.full(len(table), True)
+    return table if kept.all() else Table(table.time[kept], {one: table[one][kept] for one in table.labels}, name=table.name)

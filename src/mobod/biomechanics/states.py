@@ -21,7 +21,7 @@ from ..state.state import State
 from ..value.checks import all_known, among, suggest
 from ..value.stage import Stage
 from ..value.transform import Transform
-from .motion import Motion, rows_between, rows_of
+from .motion import Motion, rows_apart, rows_between, rows_of
 
 Given = Trajectory | Table | str | os.PathLike[str]
 #: Whether fibers balance their tendons, and whether as in OpenSim.
@@ -59,6 +59,7 @@ class MotionRows:
             raise TypeError(
                 f"the motion is a Trajectory, a Table, or the path of a file of states or coordinates, not {given!r}"
             )
+        table = rows_apart(table)
         self.time, self.q, self.notes = rows_of(model, state.copy(), table)
         self.u = self._speeds(table)
         self.z = np.tile(state.z, (len(self.time), 1))

@@ -79,7 +79,7 @@ def add_commands(commands: Any) -> None:
     )
     scaled.set_defaults(run=_run, tool="scale")
     scaled.add_argument("setup", type=Path, metavar="SETUP", help="setup file of OpenSim's scale tool (.xml)")
-    scaled.add_argument("--model", type=Path, metavar="MODEL", help="in place of the one that the setup names (.osim)")
+    _add_model(scaled)
     scaled.add_argument("--markers", type=Path, metavar="MARKERS", help="in place of those that the setup names (.trc)")
     scaled.add_argument("--mass", type=float, metavar="M", help="of the subject, in place of the setup's")
     scaled.add_argument("--output", type=Path, metavar="FILE", help="save the scaled model: .osim")
@@ -146,7 +146,7 @@ def _add_tracking(commands: Any, kind: str, text: str, description: str) -> argp
     )
     parser.set_defaults(run=_run, tool=kind)
     parser.add_argument("setup", type=Path, metavar="SETUP", help="setup file of OpenSim's tool (.xml)")
-    parser.add_argument("--model", type=Path, metavar="MODEL", help="in place of the one that the setup names (.osim)")
+    _add_model(parser)
     parser.add_argument("--results", type=Path, metavar="FOLDER", help="in place of the setup's; made if it is not there")
     parser.add_argument("--prefix", metavar="NAME", help="what names of files begin with, in place of the tool's name")
     _add_window(parser)
@@ -154,9 +154,14 @@ def _add_tracking(commands: Any, kind: str, text: str, description: str) -> argp
     return parser
 
 
+def _add_model(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--model", type=Path, metavar="FILE", help="in place of the one that the setup names (.osim)")
+
+
 def _add_files(parser: argparse.ArgumentParser, data: str, text: str) -> None:
     """The model or setup, what was recorded, and the loads that were measured with motions."""
-    parser.add_argument("model", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
+    parser.add_argument("setup", metavar="MODEL", help="model file, or a setup file of OpenSim's tool (.xml)")
+    _add_model(parser)
     parser.add_argument(data, nargs="?", type=Path, metavar=data.upper(), help=text)
     if data == "motion":
         parser.add_argument("--loads", type=Path, metavar="FILE", help="external loads: OpenSim's .xml, which names its data")

@@ -223,7 +223,7 @@ def run_analyze(options: argparse.Namespace) -> None:
         raise CommandError(f"mobod analyze wants one or several of {flags}, and a folder: --results FOLDER")
     say = speaker(options.quiet)
     options.loads = options.loads or setup.loads
-    path = setup.model or options.model
+    path = options.model or setup.model or options.setup
     loads = {} if options.loads is None else {"external_loads": options.loads}
     model = load_quietly(path, **_as_opensim(options, path), **loads)
     model = _with_forces(model, setup)
@@ -279,12 +279,12 @@ def run_rra(options: argparse.Namespace) -> None:
 
 def _begin_tracking(options: argparse.Namespace, kind: str) -> tuple[Any, Model, dict[str, Any]]:
     """The setup, the model, and what both tools take; the folder of results is there."""
-    setup = read_tracking_setup(options.setup)
+    setup = read_tracking_setup(options.setup, _given(options))
     if setup.kind != kind:
         raise CommandError(f"{options.setup} is the setup of another tool: use mobod {setup.kind}")
     path = options.model or setup.model
     if path is None or setup.motion is None:
-        what = "model_file" if path is None else "desired_kinematics_file"
+        what = "model_file; give one with --model" if path is None else "desired_kinematics_file"
         raise CommandError(f"{options.setup} names no {what}")
     folder = options.results or options.setup.parent / setup.results
     folder.mkdir(parents=True, exist_ok=True)
@@ -391,7 +391,7 @@ def _save(
 
 def run_scale(options: argparse.Namespace) -> None:
     """Scaling."""
-    setup = read_scale_setup(options.setup)
+    setup = read_scale_setup(options.setup, _given(options))
     path = options.model or setup.model
     if path is None:
         raise CommandError(f"{options.setup} names no model_file; give one with --model")
@@ -490,20 +490,31 @@ def _ranges(table: Any) -> str:
 
 
 def _setup_of(options: argparse.Namespace, kind: str) -> ToolSetup:
-    path = Path(options.model)
+    path = Path(options.setup)
     if path.suffix.lower() != ".xml" or not path.is_file() or read_xml(path, any_bytes=True).tag != "OpenSimDocument":
+        if options.model is not None:
+            raise CommandError(f"--model is in place of the one that a setup file names, and {path} is none")
         return ToolSetup(kind=kind)
-    setup = read_tool_setup(path)
+    setup = read_tool_setup(path, _given(options))
     if setup.kind != kind and not (kind == "analyze" and setup.analyses):
         tool = next((name for name, one in TOOLS.items() if one == setup.kind), "AnalyzeTool")
         raise CommandError(f"{path} is a setup of {tool}: use mobod {setup.kind}")
-    if setup.model is None:
-        raise CommandError(f"{path} names no model_file")
+    if options.model is None and setup.model is None:
+        raise CommandError(f"{path} names no model_file; give one with --model")
     return setup
 
 
+def _given(options: argparse.Namespace) -> list[str]:
+    """The elements of a setup file in whose place files of the user's stand."""
+    tags = {
+        "model": ["model_file"], "markers": ["marker_file"], "motion": ["states_file", "coordinates_file"],
+        "loads": ["external_loads_file"], "controls": ["controls_file"],
+    }  # fmt: skip
+    return [tag for name, named in tags.items() if getattr(options, name, None) is not None for tag in named]
+
+
 def _model(options: argparse.Namespace, setup: ToolSetup, say: Callable[[str], None]) -> Model:
-    path = setup.model or options.model
+    path = options.model or setup.model or options.setup
     model = load_quietly(path, **_as_opensim(options, path))
     say(f"{model.name}: {len(model.coordinates)} coordinates, {len(model.markers)} markers")
     return model

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from ..errors import ModelError
 from ..motion_data import Table, read_sto
 from ..value.checks import among, not_negative, suggest, unit
 from ..value.files import as_path
-from .opensim_file import all_named, first_named, flag_of, read_opensim_file
+from .opensim_file import all_named, beside, first_named, flag_of, read_opensim_file
 from .xml_element import Element
 
 GROUND = "ground"
@@ -247,15 +246,6 @@ def read_external_loads(path: str | os.PathLike[str], *, data: Table | None = No
         return external_forces(data, applied)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-
-
-def beside(path: Path, name: str) -> Path:
-    """A file that another one names: from its folder, else from the present one, else of that name in its folder."""
-    asked = Path(name.replace("\\", "/"))
-    for candidate in (path.parent / asked, asked, path.parent / asked.name):
-        if candidate.is_file():
-            return candidate
-    raise FileNotFoundError(2, f"the file that {path} names is not there", os.fspath(path.parent / asked))
 
 
 def _identifier(element: Element, tag: str) -> str:

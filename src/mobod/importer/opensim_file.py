@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import copy
+import os
 from pathlib import Path
 
 from ..errors import ModelError
 from .xml_element import Element, read_xml
 
+#: The element around all others, and how deep files may name files.
+ROOT, _MOST_FILES_DEEP = "OpenSimDocument", 10
 #: What may stand around and between numbers.
 BRACKETS = str.maketrans("()[]{},~", "        ")
 #: Names of objects of tools that have others now.
@@ -17,6 +20,46 @@ RENAMED = {
     "rdCMC_Joint": "CMC_Joint",
     "rdCMC_Point": "CMC_Point",
 }
+
+
+def beside(path: Path, name: str) -> Path:
+    """A file that another one names: from its folder, else from the present one, else of that name in its folder."""
+    asked = Path(name.replace("\\", "/"))
+    for candidate in (path.parent / asked, asked, path.parent / asked.name):
+        if candidate.is_file():
+            return candidate
+    raise FileNotFoundError(2, f"the file that {path} names is not there", os.fspath(path.parent / asked))
+
+
+def read_with_parts(path: str, faults: list[str] | None = None, above: tuple[str, ...] = ()) -> Element:
+    """The root of a file, with what other files hold in the place of elements that name them by their attribute ``file``.
+
+    Files *above* name this one; for *faults* see `read_xml`.
+    """
+    if len(above) == _MOST_FILES_DEEP:
+        raise ModelError(f"{path}: files that include files, more than {_MOST_FILES_DEEP} deep: {' -> '.join(above)}")
+    root = read_xml(path, with_text=True, any_bytes=True, faults=faults)
+    waiting = [root]
+    while waiting:
+        item = waiting.pop()
+        for k, child in enumerate(item.children):
+            name = child.attributes.get("file", "").strip()
+            if not name or not child.tag[:1].isupper():
+                waiting.append(child)
+                continue
+            try:
+                file = os.fspath(beside(Path(path), name))
+            except FileNotFoundError:
+                raise ModelError(f"{path}:{child.line}: <{child.tag}> is in the file {name!r}, which is not there") from None
+            part = read_with_parts(file, faults, (*above, path))
+            if part.tag == ROOT and part.children:
+                part = part.children[0]
+            for one in part.below():
+                one.file = one.file or file
+            if "name" in child.attributes:
+                part.attributes.setdefault("name", child.attributes["name"])
+            item.children[k] = part
+    return root
 
 
 def read_opensim_file(path: Path) -> Element:
@@ -31,7 +74,7 @@ def read_opensim_file(path: Path) -> Element:
     FileNotFoundError
         If it is not there.
     """
-    root = read_xml(path, with_text=True, any_bytes=True, faults=[])
+    root = read_with_parts(os.fspath(path), [])
     waiting = [root]
     while waiting:  # before defaults are applied, which are found by names
         element = waiting.pop()

@@ -12,8 +12,8 @@ import numpy as np
 from ..algebra.arrays import Array
 from ..errors import ModelError
 from ..value.files import as_path
-from .external_loads import Contact, beside
-from .opensim_file import all_named, first_named, flag_of, number_of, numbers_of, read_opensim_file
+from .external_loads import Contact
+from .opensim_file import all_named, beside, first_named, flag_of, number_of, numbers_of, read_opensim_file
 from .xml_element import Element
 
 #: The element of each tool.
@@ -115,17 +115,24 @@ class ToolSetup:
     left_out: list[str] = field(default_factory=list)
 
 
-def tool_of(path: Path, known: Iterable[str]) -> Element:
-    """The first of the *known* tools in a setup file; `ModelError` where there is none."""
+def tool_of(path: Path, known: Iterable[str], given: Iterable[str] = ()) -> Element:
+    """The first of the *known* tools in a setup file; `ModelError` where there is none.
+
+    It is without the elements that are *given* by tag: a file of the user's takes the place of what they name.
+    """
     root = read_opensim_file(path)
     tool = next((found for name in known if (found := first_named(root, name)) is not None), None)
     if tool is None:
         raise ModelError(f"{path}:{root.line}: this file holds none of {', '.join(known)}")
+    for element in tool.below():
+        element.children = [child for child in element.children if child.tag not in given]
     return tool
 
 
-def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
+def read_tool_setup(path: str | os.PathLike[str], given: Iterable[str] = ()) -> ToolSetup:
     """Read a setup file of OpenSim's InverseKinematicsTool, InverseDynamicsTool or AnalyzeTool.
+
+    Files named by elements whose tags are *given* are not looked for.
 
     Raises
     ------
@@ -135,7 +142,7 @@ def read_tool_setup(path: str | os.PathLike[str]) -> ToolSetup:
         If a file that it names is not there.
     """
     path = as_path("path", path)
-    tool = tool_of(path, TOOLS)
+    tool = tool_of(path, TOOLS, given)
     setup = ToolSetup(kind=TOOLS[tool.tag])
     setup.model = _file(path, tool, "model_file")
     setup.start, setup.end = _range(path, tool)
@@ -308,7 +315,12 @@ def _output(folder: Path, element: Element, tag: str) -> Path | None:
 
 def _file(path: Path, element: Element, tag: str) -> Path | None:
     name = _name(element, tag)
-    return None if name is None else beside(path, str(name))
+    try:
+        return None if name is None else beside(path, str(name))
+    except FileNotFoundError as error:
+        if tag == "model_file":  # as a rule a path of another machine
+            error.strerror = f"{error.strerror}; give one in its place with --model"
+        raise
 
 
 # ---------------------------------------------------------------------------------------------- scaling
@@ -366,8 +378,8 @@ class ScaleSetup:
     coordinate_weights: dict[str, float] = field(default_factory=dict)
 
 
-def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
-    """Read a setup file of OpenSim's ScaleTool.
+def read_scale_setup(path: str | os.PathLike[str], given: Iterable[str] = ()) -> ScaleSetup:
+    """Read a setup file of OpenSim's ScaleTool; files named by elements whose tags are *given* are not looked for.
 
     Raises
     ------
@@ -377,10 +389,7 @@ def read_scale_setup(path: str | os.PathLike[str]) -> ScaleSetup:
         If a file that it names is not there.
     """
     path = as_path("path", path)
-    root = read_opensim_file(path)
-    tool = first_named(root, "ScaleTool")
-    if tool is None:
-        raise ModelError(f"{path}:{root.line}: this file holds no ScaleTool")
+    tool = tool_of(path, ["ScaleTool"], given)
     setup, empty = ScaleSetup(), Element("none", {}, tool.line)
     mass = number_of(path, tool, "mass", -1.0)
     setup.mass = mass if mass > 0.0 else None

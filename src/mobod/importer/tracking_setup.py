@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,8 +14,7 @@ from ..errors import ModelError
 from ..function import Function
 from ..value.files import as_path
 from .controls import read_controls
-from .external_loads import beside
-from .opensim_file import all_named, first_named, flag_of, number_of, numbers_of, read_opensim_file
+from .opensim_file import all_named, beside, first_named, flag_of, number_of, numbers_of, read_opensim_file
 from .tool_setup import _file, _name, tool_of
 from .xml_element import Element
 
@@ -79,8 +79,8 @@ class TrackingSetup:
     left_out: list[str] = field(default_factory=list)
 
 
-def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
-    """Read a setup file of OpenSim's CMCTool or RRATool.
+def read_tracking_setup(path: str | os.PathLike[str], given: Iterable[str] = ()) -> TrackingSetup:
+    """Read a setup file of OpenSim's CMCTool or RRATool; files named by elements whose tags are *given* are not looked for.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def read_tracking_setup(path: str | os.PathLike[str]) -> TrackingSetup:
         If a file that it names is not there.
     """
     path = as_path("path", path)
-    tool = tool_of(path, TRACKING_TOOLS)
+    tool = tool_of(path, TRACKING_TOOLS, given)
     kind, window = TRACKING_TOOLS[tool.tag]
     setup = TrackingSetup(kind=kind, name=tool.attributes.get("name", "").strip() or "mobod")
     setup.model, setup.motion = _file(path, tool, "model_file"), _file(path, tool, "desired_kinematics_file")

@@ -12,7 +12,7 @@ from ...errors import ModelError
 from ...function import Function
 from ...motion_data import read_sto
 from ..controls import Controls, plain_name, read_controls
-from ..external_loads import beside
+from ..opensim_file import beside
 from .building import Building
 from .document import Item
 from .elements.driven import drive

@@ -10,18 +10,16 @@ import math
 import os
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
 
 from ...algebra.arrays import Array
 from ...errors import ModelError
-from ..opensim_file import BRACKETS
-from ..xml_element import Element, read_xml
+from ..opensim_file import BRACKETS, ROOT, read_with_parts
+from ..xml_element import Element
 
 #: Files may name others by their attribute ``file``; so deep and no deeper. All have this element at their root.
-_MOST_FILES_DEEP, _ROOT = 10, "OpenSimDocument"
 _TRUE, _FALSE = ("true", "t", "yes", "1"), ("false", "f", "no", "0")
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?inf(inity)?|nan", re.IGNORECASE)
 #: What says nothing about the mechanism.
@@ -219,43 +217,18 @@ class Item:
         return self.element.text.strip()
 
 
-def read_document(path: str | os.PathLike[str], above: tuple[str, ...] = ()) -> tuple[Element, int]:
-    """Read a file, and what it includes; the element of its object and the version of its format. Files *above* include it."""
+def read_document(path: str | os.PathLike[str]) -> tuple[Element, int]:
+    """Read a file, and what it includes; the element of its object and the version of its format."""
     path = os.fspath(path)
-    if len(above) == _MOST_FILES_DEEP:
-        raise ModelError(f"{path}: files that include files, more than {_MOST_FILES_DEEP} deep: {' -> '.join(above)}")
-    document = read_xml(path, with_text=True, any_bytes=True)
+    document = read_with_parts(path)
     version = 10500  # of files from before versions were written
     element = document
-    if document.tag == _ROOT:
+    if document.tag == ROOT:
         text = document.attributes.get("Version", "")
         if not text.strip().isdigit():
-            raise ModelError(f"{path}:{document.line}: <{_ROOT}> needs a Version, a whole number such as 40000, not {text!r}")
+            raise ModelError(f"{path}:{document.line}: <{ROOT}> needs a Version, a whole number such as 40000, not {text!r}")
         version = int(text)
         if not document.children:
-            raise ModelError(f"{path}:{document.line}: <{_ROOT}> is empty")
+            raise ModelError(f"{path}:{document.line}: <{ROOT}> is empty")
         element = document.children[0]
-    _include(path, element, above)
     return element, version
-
-
-def _include(path: str, element: Element, above: tuple[str, ...]) -> None:
-    """Put what other files hold in the place of elements that name them by their attribute ``file``."""
-    waiting = [element]
-    while waiting:
-        item = waiting.pop()
-        for k, child in enumerate(item.children):
-            file = child.attributes.get("file", "").strip()
-            if not file or not child.tag[:1].isupper():
-                waiting.append(child)
-                continue
-            beside = Path(path).parent / file
-            if not beside.is_file():
-                raise ModelError(f"{path}:{child.line}: <{child.tag}> is in the file {file!r}, which is not there")
-            included, _ = read_document(beside, (*above, path))
-            name = child.attributes.get("name")
-            for one in included.below():
-                one.file = one.file or os.fspath(beside)
-            item.children[k] = included
-            if name is not None:
-                included.attributes.setdefault("name", name)
