@@ -201,7 +201,12 @@ def prescribe(model: Any, plan: Any) -> None:
 @generic
 def settle_between(model: Any, run: Any, at: Any, mark: Any) -> None:
     """Prescribe, and within the step project, y as interpolated at a time *at*, of states that are marked."""
-    between = where(at < load(run.control, rk.TIME, 0), where(mark > 0.0, one(at), zero(at)), zero(at))
+    settle(model, run, where(at < load(run.control, rk.TIME, 0), where(mark > 0.0, one(at), zero(at)), zero(at)))
+
+
+@generic
+def settle(model: Any, run: Any, between: Any) -> None:
+    """Prescribe, and project y of states that are *between* the ends of a step, where that is above 0."""
     projects = run.plan[rk.PROJECT_REPORTS] != 0 and projection_steps.any_positive(between)
     if not projects or run.plan[rk.PROJECTOR] == 0:
         prescribe(model, run.plan)

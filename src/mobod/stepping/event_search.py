@@ -15,7 +15,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..algebra.record import address_of, attach, call_routine, integers_at, numbers_at, row_at
-from ..algebra.scalar import load, load_lane, store, store_lane
+from ..algebra.scalar import load_lane, store, store_lane
 from ..compiling import Routine, compiled, generic, routine
 from . import record as rk
 from .evaluate import evaluate, move, settle_between
@@ -42,9 +42,8 @@ from .witnesses import (
     SHIFT,
     WIDTH,
     WINDOW,
-    WITH_RATES,
     WITH_SPEEDS,
-    ask_for_value,
+    ask,
 )
 
 #: Parts of a step in which the slopes of witnesses are looked at, and places in one in which an event is narrowed down.
@@ -258,6 +257,45 @@ def begin_search(crew: Any, lane: int, time: float, values: int, rates: int) -> 
         store_lane(crew.seen, SEEN * w + RATE_LOW, 0, lane, _UNKNOWN)
 
 
+@generic
+def is_finite(crew: Any, lane: int) -> bool:
+    """True if all witnesses were finite where they were looked at last."""
+    finite = True
+    for w in range(crew.watched.shape[0] // WIDTH):
+        finite = finite and abs(load_lane(crew.seen, SEEN * w + HERE, 0, lane)) < 1e300
+    return finite
+
+
+def looking(go: Callable[..., None], least: int) -> Callable[..., bool]:
+    """Make what looks at witnesses for `searching`.
+
+    ``go(model, crew, lane, time, with_rates)`` realizes the record at a time within the last step of a lane as far as witnesses
+    need it. Those that differ by *least* or more, see `DIFFERS`, are differences.
+    """
+
+    @generic
+    def look(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
+        seen, watched, differs = crew.seen, crew.watched, False
+        go(model, crew, lane, time, h != 0.0)
+        for w in range(watched.shape[0] // WIDTH):
+            ask(model, watched, w, AS_NEEDED if h == 0.0 else AT_END)
+            value = load_lane(model.witness_values, 0, 0, lane) + load_lane(seen, SEEN * w + SHIFT, 0, lane)
+            store_lane(seen, SEEN * w + HERE, 0, lane, value)
+            store_lane(seen, SEEN * w + RATE_HERE, 0, lane, load_lane(model.witness_values, 0, 1, lane))
+            differs = differs or watched[WIDTH * w + DIFFERS] >= least
+        if differs and h != 0.0 and time + h != time:
+            go(model, crew, lane, time + h, False)
+            for w in range(watched.shape[0] // WIDTH):
+                if watched[WIDTH * w + DIFFERS] >= least:
+                    ask(model, watched, w, AS_NEEDED)
+                    after = load_lane(model.witness_values, 0, 0, lane) + load_lane(seen, SEEN * w + SHIFT, 0, lane)
+                    rate = (after - load_lane(seen, SEEN * w + HERE, 0, lane)) / h
+                    store_lane(seen, SEEN * w + RATE_HERE, 0, lane, rate)
+        return is_finite(crew, lane)
+
+    return look
+
+
 # -------------------------------------------------------------------------------------------- one state
 
 
@@ -268,42 +306,26 @@ def of_one_state(interpolate: Callable[..., None], name: str, control_size: int 
     """
 
     @generic
-    def go(model: Any, run: Any, time: float, with_rates: bool) -> None:
-        """Realize the record at a *time* within the last step as far as witnesses need it."""
+    def go(model: Any, crew: Any, lane: int, time: float, with_rates: bool) -> None:
+        run = crew.run
         interpolate(model, run, time)
         settle_between(model, run, time, 1.0)
-        if with_rates:
+        if with_rates or run.plan[rk.NEEDS_RATES] != 0:
             evaluate(model, run.plan)
         else:
             move(model, run.plan)
 
+    look = looking(go, WITH_SPEEDS)
+
     @generic
     def look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
         """See `searching`: of one state. Where there is no result AT says at which time that was."""
-        seen, watched, plan = crew.seen, crew.watched, crew.run.plan
-        n, needs_rates, differs, sound = watched.shape[0] // WIDTH, plan[rk.NEEDS_RATES] != 0, False, True
         crew.run.control[AT] = time
-        if plan[rk.LOOKER] != 0:
-            store(model.witness_values, 0, 0, h)
-            call_routine(plan[rk.LOOKER], model, 0, 0)
-        else:
-            with_rates = needs_rates or h != 0.0
-            go(model, crew.run, time, with_rates)
-            for w in range(n):
-                value = ask_for_value(model, watched, w, AS_NEEDED if h == 0.0 else AT_END)
-                seen[SEEN * w + HERE, 0] = value + seen[SEEN * w + SHIFT, 0]
-                seen[SEEN * w + RATE_HERE, 0] = load(model.witness_values, 0, 1)
-                differs = differs or watched[WIDTH * w + DIFFERS] != 0
-            if differs and h != 0.0 and time + h != time:
-                where = WITH_RATES if needs_rates else WITH_SPEEDS
-                go(model, crew.run, time + h, needs_rates)
-                for w in range(n):
-                    if watched[WIDTH * w + DIFFERS] != 0:
-                        after = ask_for_value(model, watched, w, where) + seen[SEEN * w + SHIFT, 0]
-                        seen[SEEN * w + RATE_HERE, 0] = (after - seen[SEEN * w + HERE, 0]) / h
-        for w in range(n):
-            sound = sound and abs(seen[SEEN * w + HERE, 0]) < 1e300
-        return sound
+        if crew.run.plan[rk.LOOKER] == 0:
+            return look(model, crew, 0, time, h)
+        store(model.witness_values, 0, 0, h)
+        call_routine(crew.run.plan[rk.LOOKER], model, 0, 0)
+        return is_finite(crew, 0)
 
     search = searching(look_at)
 

@@ -22,11 +22,11 @@ from typing import Any
 
 from ..algebra.order import larger, size_of
 from ..algebra.record import attach, call_routine
-from ..algebra.scalar import load, load_lane, one, store, where, zero
+from ..algebra.scalar import load, load_lane, num_lanes, one, store, where, zero
 from ..compiling import compiled, generic
 from ..event.watched import CLOSED
 from ..tree.project import any_positive
-from .evaluate import evaluate, move, settle_between
+from .evaluate import evaluate, move, settle
 from .interpolation import interpolate
 from .record import PREVIOUS_TIME, TIME, WATCHES, Y, run_of
 
@@ -55,19 +55,13 @@ ROUNDING, LEAST_GAP, LEAST, AGAIN = 1e-10, 1e-11, 1e-300, 16.0
 
 
 @generic
-def ask(model: Any, watched: Any, w: int) -> None:
-    """Value and rate of a witness into `witness_values`, of a record that is realized."""
+def ask(model: Any, watched: Any, w: int, how_far: int = AT_END) -> None:
+    """Value and rate of a witness into `witness_values`; Python is told *how_far* one state is realized."""
     row = WIDTH * w
-    call_routine(watched[row + ROUTINE], model, watched[row + FIRST_INTEGER], watched[row + FIRST_NUMBER])
-
-
-@generic
-def ask_for_value(model: Any, watched: Any, w: int, how_far: int) -> float:
-    """The value of a witness of one state; what Python computes is told *how_far* the record is realized."""
-    at = watched[WIDTH * w + FIRST_NUMBER]
-    call_routine(watched[WIDTH * w + ROUTINE], model, watched[WIDTH * w + FIRST_INTEGER], how_far if at == AT_END else at)
-    value: float = load(model.witness_values, 0, 0)
-    return value
+    number = watched[row + FIRST_NUMBER]
+    if num_lanes(load(model.time, 0, 0)) == 1 and number == AT_END:
+        number = how_far
+    call_routine(watched[row + ROUTINE], model, watched[row + FIRST_INTEGER], number)
 
 
 @generic
@@ -107,30 +101,39 @@ def look_at_all(model: Any, watched: Any, n: int, seen: Any, mark: Any, begins: 
 
 
 @generic
-def _difference(model: Any, n: int, work: Any, control: Any, counts: Any) -> bool:
-    """Take differences for witnesses without a rate, at a step's end; whether the record has been moved for them."""
-    how_far = 0
+def find_differences(model: Any, run: Any, watched: Any, n: int, seen: Any, previous: Any, end: Any, mark: Any) -> bool:
+    """Rates of witnesses that have none, at the ends of steps of states that are marked; whether the record has been moved.
+
+    Python's take theirs themselves in lanes.
+    """
+    least, how_far = WITH_SPEEDS if num_lanes(mark) == 1 else WITH_RATES, 0
     for w in range(n):
-        how_far = max(how_far, model.witness_integers[WIDTH * w + DIFFERS])
-    if how_far == 0:
+        how_far = max(how_far, watched[WIDTH * w + DIFFERS])
+    if how_far < least:
         return False
-    before = DIFFERENCE * (control[TIME] - control[PREVIOUS_TIME])
-    near = control[TIME] - before
-    if near == control[TIME]:  # a step as short as one to a sample that rounding puts a little later: rates are as they were
-        for w in range(n):
-            if model.witness_integers[WIDTH * w + DIFFERS] != 0:
-                store(model.witness_numbers, SEEN * w + RATE_NOW, 0, load(model.witness_numbers, SEEN * w + RATE_BEFORE, 0))
-        return False
-    interpolate(model, work, control[PREVIOUS_TIME], control[TIME], near)
-    settle_between(model, run_of(work, work, control, counts), near, 1.0)
-    sound = evaluate(model, counts) if how_far == WITH_RATES else move(model, counts)
+    back = DIFFERENCE * (end - previous)
+    near = where(mark > 0.0, end - back, end)
+    # a step as short as one to a sample that rounding puts a little later has no difference: rates are as they were
+    between = where(near < end, one(end), zero(end))
+    moves, sound = any_positive(between), zero(mark)
+    if moves:
+        interpolate(model, run.work, previous, end, near)
+        settle(model, run, between)
+        if how_far == WITH_RATES:
+            sound = sound + evaluate(model, run.plan, run.held)
+        else:
+            sound = sound + move(model, run.plan)
     for w in range(n):
-        at, row = SEEN * w, WIDTH * w
-        if model.witness_integers[row + DIFFERS] != 0:
-            value = ask_for_value(model, model.witness_integers, w, how_far) + load(model.witness_numbers, at + SHIFT, 0)
-            change = load(model.witness_numbers, at + NOW, 0) - value
-            store(model.witness_numbers, at + RATE_NOW, 0, change / before + sound)
-    return True
+        row = SEEN * w
+        if watched[WIDTH * w + DIFFERS] >= least:
+            rate = load(seen, row + RATE_BEFORE, 0)
+            if moves:
+                ask(model, watched, w, how_far)
+                value = load(model.witness_values, 0, 0) + load(seen, row + SHIFT, 0)
+                change = load(seen, row + NOW, 0) - value
+                rate = where(between > 0.0, change / where(between > 0.0, back, one(back)) + sound, rate)
+            store(seen, row + RATE_NOW, 0, where(mark > 0.0, rate, load(seen, row + RATE_NOW, 0)))
+    return moves
 
 
 @compiled
@@ -159,7 +162,9 @@ def look_at_end(block: Any, work: Any, control: Any, counts: Any) -> bool:
         return False
     model = attach(block)
     look_at_all(model, model.witness_integers, counts[WATCHES], model.witness_numbers, 1.0, False, False)
-    return _difference(model, counts[WATCHES], work, control, counts)
+    run = run_of(work, work, control, counts)
+    seen = model.witness_integers, counts[WATCHES], model.witness_numbers
+    return find_differences(model, run, *seen, control[PREVIOUS_TIME], control[TIME], 1.0)
 
 
 @compiled

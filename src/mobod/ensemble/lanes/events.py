@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...algebra.scalar import load, load_lane, store, where, zero
+from ...algebra.scalar import load, store, where, zero
 from ...compiling import apart, generic
-from ...stepping import interpolation, record as rk
-from ...stepping.evaluate import ALWAYS, evaluate, finish_step, move, project
-from ...stepping.event_search import LOST, begin_search, searching
+from ...stepping import record as rk
+from ...stepping.evaluate import evaluate, finish_step, move
+from ...stepping.event_search import LOST, begin_search, looking, searching
 from ...stepping.record import AT, EVENT, PREVIOUS_TIME, STATE, TIME
 from ...stepping.rows import set_row
 from ...stepping.witnesses import (
     AT_HIGH,
     BEFORE,
     CROSSED,
-    DIFFERENCE,
     DIFFERS,
-    HERE,
     NOW,
     RATE_BEFORE,
-    RATE_HERE,
-    RATE_NOW,
     SEEN,
-    SHIFT,
     WIDTH,
     WITH_RATES,
-    ask,
+    find_differences,
     look_at_all,
 )
 from . import layout as at
@@ -37,44 +32,26 @@ from .states import leave
 _NEVER = float("inf")
 
 
-@apart
-def _look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
-    """See `searching`: of a lane, at a time within its last step. Differences are taken over a part of that."""
+@generic
+def _go(model: Any, crew: Any, lane: int, time: float, with_rates: bool) -> None:
+    """See `looking`: the other lanes are at the ends of their steps."""
     run, marks = crew.run, crew.marks
-    plan, control = run.plan, run.control
     crew.queue[at.REALIZED] = 0
     for one in range(8):
-        control[AT, 0, one] = control[TIME, 0, one]
+        run.control[AT, 0, one] = run.control[TIME, 0, one]
         marks[LOOKS, 0, one] = 0.0
-    control[AT, 0, lane] = time
-    marks[LOOKS, 0, lane] = 2.0 if h != 0.0 else 1.0
+    run.control[AT, 0, lane] = time
+    marks[LOOKS, 0, lane] = 2.0 if with_rates else 1.0
     put_settled(model, run, marks, LOOKS)
-    if h != 0.0 or plan[at.NEEDS_RATES] != 0:
-        evaluate(model, plan, run.held)
+    if with_rates or run.plan[at.NEEDS_RATES] != 0:
+        evaluate(model, run.plan, run.held)
     else:
-        move(model, plan)
-    sound = True
-    for w in range(crew.watched.shape[0] // WIDTH):
-        ask(model, crew.watched, w)
-        value = load_lane(model.witness_values, 0, 0, lane) + crew.seen[SEEN * w + SHIFT, 0, lane]
-        crew.seen[SEEN * w + HERE, 0, lane] = value
-        crew.seen[SEEN * w + RATE_HERE, 0, lane] = load_lane(model.witness_values, 0, 1, lane)
-        sound = sound and abs(value) < 1e300
-    if h != 0.0 and time + h != time and any_differs(crew.watched):
-        control[AT, 0, lane] = time + h
-        put_settled(model, run, marks, LOOKS)
-        evaluate(model, plan, run.held)
-        for w in range(crew.watched.shape[0] // WIDTH):
-            if crew.watched[WIDTH * w + DIFFERS] == WITH_RATES:
-                ask(model, crew.watched, w)
-                after = load_lane(model.witness_values, 0, 0, lane) + crew.seen[SEEN * w + SHIFT, 0, lane]
-                crew.seen[SEEN * w + RATE_HERE, 0, lane] = (after - crew.seen[SEEN * w + HERE, 0, lane]) / h
-    return sound
+        move(model, run.plan)
 
 
 @generic
 def any_differs(watched: Any) -> bool:
-    """True if rates of witnesses that kernels know are differences. Those of Python's take theirs themselves."""
+    """True if rates of witnesses that kernels know are differences."""
     found = False
     for w in range(watched.shape[0] // WIDTH):
         found = found or watched[WIDTH * w + DIFFERS] == WITH_RATES
@@ -82,30 +59,25 @@ def any_differs(watched: Any) -> bool:
 
 
 @apart
-def find_differences(model: Any, crew: Any) -> None:
-    """The rates of such witnesses where steps that are TAKEN have ended, where this leaves the record."""
+def find_rates(model: Any, crew: Any) -> None:
+    """`find_differences` where steps that are TAKEN end, where this leaves the record."""
     run = crew.run
-    plan, control, work = run.plan, run.control, run.work
-    taken = load(control, rk.TAKEN, 0)
-    begin, end = load(control, TIME, 0), load(control, rk.ARRIVAL, 0)
-    end, previous = where(taken > 0.0, end, begin), where(taken > 0.0, begin, load(control, PREVIOUS_TIME, 0))
-    back = DIFFERENCE * (end - previous)
-    near = where(taken > 0.0, end - back, end)
-    interpolation.interpolate(model, work, previous, end, near)
-    if plan[rk.PROJECT_REPORTS] != 0:
-        project(model, plan, where(near < end, taken, zero(taken)), plan[rk.PROJECTION] | ALWAYS, run.settings[rk.TOLERANCE])
-    evaluate(model, plan, run.held)
-    for w in range(crew.watched.shape[0] // WIDTH):
-        if crew.watched[WIDTH * w + DIFFERS] != WITH_RATES:
-            continue
-        ask(model, crew.watched, w)
-        before = load(model.witness_values, 0, 0) + load(crew.seen, SEEN * w + SHIFT, 0)
-        rate = (load(crew.seen, SEEN * w + NOW, 0) - before) / back
-        rate = where(near < end, rate, load(crew.seen, SEEN * w + RATE_BEFORE, 0))  # a step too short for a difference
-        store(crew.seen, SEEN * w + RATE_NOW, 0, where(taken > 0.0, rate, load(crew.seen, SEEN * w + RATE_NOW, 0)))
-    set_row(model, work, rk.Y, end)
-    if plan[rk.LIMITER] != 0:
-        evaluate(model, plan, run.held)
+    taken, begin, end = load(run.control, rk.TAKEN, 0), load(run.control, TIME, 0), load(run.control, rk.ARRIVAL, 0)
+    end, previous = where(taken > 0.0, end, begin), where(taken > 0.0, begin, load(run.control, PREVIOUS_TIME, 0))
+    if find_differences(model, run, crew.watched, crew.watched.shape[0] // WIDTH, crew.seen, previous, end, taken):
+        set_row(model, run.work, rk.Y, end)
+        if run.plan[rk.LIMITER] != 0:
+            evaluate(model, run.plan, run.held)
+
+
+_look = looking(_go, WITH_RATES)
+
+
+@apart
+def _look_at(model: Any, crew: Any, lane: int, time: float, h: float) -> bool:
+    """See `searching`."""
+    sound: bool = _look(model, crew, lane, time, h)
+    return sound
 
 
 _search = searching(_look_at)

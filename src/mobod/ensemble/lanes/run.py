@@ -27,7 +27,7 @@ from ..batch_memory import begin_steps, undo_beginning
 from ..chunks import NONE, begin_work, finish as finish_work, leave_work, next_call
 from . import contact, layout as at
 from .controllers import keep_memory, load_single, sample
-from .events import any_differs, any_seeks, any_waits, end_where_they_begin, find_called, find_differences, find_events, look
+from .events import any_differs, any_seeks, any_waits, end_where_they_begin, find_called, find_events, find_rates, look
 from .layout import (
     ACTED,
     BEGINS,
@@ -251,7 +251,7 @@ def finish(model: Any, crew: Any, realized: bool) -> None:
         look(model, crew, taken, False, False)
     shift(model, run.work, taken)
     if any_differs(crew.watched):
-        find_differences(model, crew)
+        find_rates(model, crew)
 
 
 @generic
