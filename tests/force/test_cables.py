@@ -428,6 +428,16 @@ def test_a_cable_that_begins_on_a_surface_goes_over_it(kind, rng):
         assert_allclose(lengths[1:], lengths[1], rtol=0.0, atol=1e-9)
 
 
+@pytest.mark.parametrize("off", [0.0, 0.02, 0.1])
+def test_a_cable_through_a_symmetric_ellipsoid_goes_the_short_way(off):
+    """Where both ways past its narrow sides are as long as each other, it goes one of them, and not over the wide side."""
+    scene, lengths = Scene(["ellipsoid"]), []
+    for aside in (0.0, 1e-8):
+        pose = mb.Transform((0.0, aside, -off)), mb.Transform((1.0, 0.0, 0.0))
+        lengths.append(scene.cable.calc_length(scene.place(pose)))
+    assert_allclose(lengths[0], lengths[1], rtol=0.0, atol=1e-7)
+
+
 def test_it_lifts_off_and_touches_again_without_a_jump():
     scene = Scene(["ellipsoid"])
     cable, before, was, changes = scene.cable, None, None, 0

@@ -29,8 +29,8 @@ GLANCING = 1e-6
 SLIGHT = 1e-9
 #: On which side of its middle a line through a torus touches.
 BOTH = -1
-#: Steps to the point of an ellipsoid that is nearest to a line.
-SECULAR = 2
+#: Steps to the point of an ellipsoid that is nearest to a line; how far they go of the way on which there is one.
+SECULAR, LONGEST = 2, 0.999
 
 
 @generic
@@ -54,14 +54,20 @@ def _around(a: Any, c: Any, hint: Any, has_hint: bool, m: Any, radius: Any) -> A
         if has_hint:
             whole = _turn(a, hint, m) + _turn(hint, c, m)
         sense = -1.0 if whole < 0.0 else 1.0
-        aside, back = sense * sqrt(square * (from_a - square)) / from_a, -sense * sqrt(square * (from_c - square)) / from_c
-        p = vec3.add_scaled(vec3.scale(square / from_a, a), aside, vec3.cross(m, a))
-        q = vec3.add_scaled(vec3.scale(square / from_c, c), back, vec3.cross(m, c))
+        p, q = _tangent_from(a, m, square, sense, 1.0), _tangent_from(c, m, square, -sense, 1.0)
         turn = sense * _turn(p, q, m)
         if has_hint and turn < 0.0 and abs(whole) > 3.141592653589793:
             turn += 6.283185307179586
         touches = turn > 0.0
     return touches, p, q, turn, sense
+
+
+@generic
+def _tangent_from(a: Any, m: Any, square: Any, sense: float, per_m: Any) -> Any:
+    """Where a line from a in the plane across m touches the circle of a radius's square; *per_m* is one over m's square."""
+    far = 1.0 / vec3.dot(a, a)
+    aside = sense * sqrt(square * max(vec3.dot(a, a) - square, 0.0) * per_m) * far
+    return vec3.add_scaled(vec3.scale(square * far, a), aside, vec3.cross(m, a))
 
 
 @apart
@@ -72,6 +78,8 @@ def guess(kind: int, sizes: Any, a: Any, c: Any, hint: Any, has_hint: bool, side
     """
     if kind == CYLINDER:
         found = _over_cylinder(a, c, hint, has_hint, sizes[0])
+    elif kind == ELLIPSOID and not has_hint:
+        found = _over_ellipsoid(a, c, sizes)
     elif kind == SPHERE or kind == ELLIPSOID:
         radii = (sizes[0], sizes[0], sizes[0]) if kind == SPHERE else sizes
         found = _over_round(a, c, hint, has_hint, radii, kind == SPHERE)
@@ -113,8 +121,6 @@ def _over_round(a: Any, c: Any, hint: Any, has_hint: bool, radii: Any, is_sphere
         if by_hint:
             h = unit(h)
             m = vec3.cross(vec3.sub(h, a), way)
-        elif not is_sphere:
-            m = _across_normal(_times(over, over), d, way)
         elif straight:  # any way is as good
             m = vec3.cross(a, _beside(a))
         m = unit(m)
@@ -141,39 +147,79 @@ def _beside(a: Any) -> Any:
 
 
 @generic
-def _across_normal(over: Any, d: Any, way: Any) -> Any:
-    """Across the plane through a line that has the normal of the ellipsoid at its point nearest to the line; all scaled.
+def _over_ellipsoid(a: Any, c: Any, radii: Any) -> Any:
+    """The short way over an ellipsoid, in the plane that has its normal at the point nearest to the line; scaled as above.
+
+    The length is that of a circle of this chord whose ends turn by as much. Nothing is made of length one on the way: each root
+    and quotient would wait for the one before.
+    """
+    over = 1.0 / radii[0], 1.0 / radii[1], 1.0 / radii[2]
+    a, c = _times(over, a), _times(over, c)
+    way = vec3.sub(c, a)
+    per_way = 1.0 / vec3.dot(way, way)
+    d = vec3.add_scaled(a, -per_way * vec3.dot(a, way), way)
+    touches, p, q, t, length = False, a, c, way, 0.0
+    if vec3.dot(d, d) < 1.0:
+        m = vec3.cross(way, _nearest_normal(_times(over, over), d, way, per_way))
+        per_m, level = 1.0 / vec3.dot(m, m), vec3.dot(m, a)
+        square, middle = 1.0 - level * level * per_m, vec3.scale(level * per_m, m)
+        sense = -1.0 if vec3.dot(m, vec3.cross(a, c)) < 0.0 else 1.0
+        a, c = vec3.sub(a, middle), vec3.sub(c, middle)
+        p, q = _tangent_from(a, m, square, sense, per_m), _tangent_from(c, m, square, -sense, per_m)
+        touches = sense * vec3.dot(m, vec3.cross(p, q)) > 0.0 and vec3.dot(a, a) > square and vec3.dot(c, c) > square
+        t, back = _times(radii, vec3.cross(m, p)), _times(radii, vec3.cross(m, q))
+        speed = vec3.dot(t, t) + 1e-300
+        turned = vec3.dot(t, back) / sqrt(speed * vec3.dot(back, back) + 1e-300)
+        t = vec3.scale(sense / sqrt(speed), t)
+        p, q = _times(radii, vec3.add(middle, p)), _times(radii, vec3.add(middle, q))
+        length = norm(vec3.sub(q, p)) * _arc_by_chord(0.5 - 0.5 * turned)
+    return touches, p, t, length, q
+
+
+@generic
+def _arc_by_chord(square: Any) -> Any:
+    """An arc over its chord, by the square of the sine of half its angle, of half a turn at most."""
+    found = 1.0 + square * (1.0 / 6.0 + square * (3.0 / 40.0 + square * 5.0 / 112.0))
+    if square > 0.3:
+        found = atan2(sqrt(square), sqrt(max(1.0 - square, 0.0))) / sqrt(square)
+    return found
+
+
+@generic
+def _nearest_normal(over: Any, d: Any, way: Any, per_way: Any) -> Any:
+    """The normal of an ellipsoid at its point nearest to a line, across the line, of any length; all scaled.
 
     In the section across the line at its point d nearest to the middle, the nearest point m of the unit circle has
-    m - d = l B m, with B of one over the radii's squares: m = (1 - l B)^-1 d of length one, l below one over B's greater value.
+    m - d = l B m, with B of one over the radii's squares: by B's trace and determinant D, with C = trace - B, so that B C = D,
+
+        m = (d - l C d) / (1 - l trace + l^2 D)        B m, along B d - l D d, is the normal
+
+    Newton's method for |m| = 1, over numerators and denominators alone, starts from a bound; l is below one over B's greater
+    value. That is all but reached where d is on the axis of the lesser one: m is then aside, on either side.
     """
-    e = unit(vec3.cross(way, _beside(way)))
-    f = vec3.scale(1.0 / norm(way), vec3.cross(way, e))
-    d = vec3.dot(d, e), vec3.dot(d, f)
-    on_e, on_f = _times(over, e), _times(over, f)
-    ee, ef, ff = vec3.dot(e, on_e), vec3.dot(e, on_f), vec3.dot(f, on_f)
-    half, mean = 0.5 * (ee - ff), 0.5 * (ee + ff)
-    apart = flat(half, ef)
-    # the axis of the greater value
-    x = (half + apart, ef) if half > 0.0 else (ef, apart - half)
-    size = flat(x[0], x[1])
-    if size < 1e-12 * mean:
-        x, size = (1.0, 0.0), 1.0
-    x = x[0] / size, x[1] / size
-    most, least = mean + apart, mean - apart
-    d = d[0] * x[0] + d[1] * x[1], d[1] * x[0] - d[0] * x[1]
-    longest = now = (1.0 - max(abs(d[0]), 1e-6)) / most
+    on_d, on_way = _times(over, d), _times(over, way)
+    on_d = vec3.add_scaled(on_d, -per_way * vec3.dot(way, on_d), way)
+    trace = over[0] + over[1] + over[2] - per_way * vec3.dot(way, on_way)
+    rest = over[1] * over[2], over[2] * over[0], over[0] * over[1]
+    determinant = per_way * vec3.dot(way, _times(rest, way))
+    other, most = vec3.sub(vec3.scale(trace, d), on_d), 0.5 * trace + sqrt(max(0.25 * trace * trace - determinant, 0.0))
+    longest = LONGEST / most
+    now = min(longest, (1.0 - sqrt(vec3.dot(d, d))) / most)
     for _ in range(SECULAR):
-        p, q = 1.0 / (1.0 - now * most), 1.0 / (1.0 - now * least)
-        one, other = (d[0] * p) ** 2, (d[1] * q) ** 2
-        square = one + other
-        now = min(longest, now + square * (1.0 - sqrt(square)) / (one * p * most + other * q * least + 1e-300))
-    n = d[1] / (1.0 - now * least)
-    m = sqrt(max(1.0 - n * n, 0.0))
-    m, n = (m if d[0] > 0.0 else -m) - d[0], n - d[1]
-    # turned by a right angle
-    m, n = -(m * x[1] + n * x[0]), m * x[0] - n * x[1]
-    return vec3.add(vec3.scale(m, e), vec3.scale(n, f))
+        m, below = vec3.add_scaled(d, -now, other), 1.0 - now * (trace - now * determinant)
+        square, slope = vec3.dot(m, m), 2.0 * now * determinant - trace
+        now = min(longest, now - square * (below - sqrt(square)) / (slope * square + below * vec3.dot(m, other)))
+    found = vec3.add_scaled(on_d, -now * determinant, d)
+    if now >= longest:
+        aside = vec3.cross(way, _beside(way))
+        least, on_aside = determinant / most, _times(over, aside)
+        on_aside = vec3.add_scaled(on_aside, -per_way * vec3.dot(way, on_aside), way)
+        aside = unit(vec3.add_scaled(on_aside, 1e-9 * most - least, aside))
+        along = vec3.dot(d, aside)
+        m = vec3.scale(most / (most - least + 1e-9 * most), vec3.add_scaled(d, -along, aside))
+        out = sqrt(max(1.0 - vec3.dot(m, m), 0.0))
+        found = vec3.sub(vec3.add_scaled(m, out if along > 0.0 else -out, aside), d)
+    return found
 
 
 @generic
@@ -242,8 +288,7 @@ def _over_section(sizes: Any, a: Any, c: Any, inside: Any, hint: Any, has_hint: 
     start, end = _where_touched(sizes, a, up, across), _where_touched(sizes, c, up, across)
     t, back = unit(vec3.sub(start, a)), unit(vec3.sub(end, c))
     turned = vec3.add(t, back)
-    y = 0.25 * vec3.dot(turned, turned)
-    return start, t, norm(vec3.sub(end, start)) * (1.0 + y * (1.0 / 6.0 + y * (3.0 / 40.0 + y * 5.0 / 112.0))), end
+    return start, t, norm(vec3.sub(end, start)) * _arc_by_chord(0.25 * vec3.dot(turned, turned)), end
 
 
 @generic

@@ -37,10 +37,9 @@ from ...algebra.scalar import (
 from ...compiling import apart, generic
 from ._segments import CAPSULE, CYLINDER, ELLIPSOID, SPHERE
 
-#: The highest order of a series; of each order the places of x, y, z, a, r, of powers of a square, of what bends x and y, z,
-#: and a and r; rows and columns of all; minus one over (k + 1)(k + 2).
-ORDER, S, W, P, XY, Z, A, ROWS, COLUMNS = 14, 5, 6, 7, 8, 9, 10, 15, 11
-DOWN = tuple(-1.0 / ((k + 1) * (k + 2)) for k in range(ORDER))
+#: The highest order of a series; of each order the places of x, y, z, a, r, of a square and that times the order, of what bends
+#: x and y, z, and a and r, of powers of the square; rows and columns of all.
+ORDER, S, T, XY, Z, A, P, Q, V, ROWS, COLUMNS = 14, 5, 6, 7, 8, 9, 10, 11, 12, 15, 13
 #: How small two orders after each other are, of directions; pieces at most; how often one is shortened, and to which part.
 TOLERANCE, MOST, SHORTENED, PART = 1e-9, 500, 100, 0.8
 #: Rows of geodesics side by side: of each the surface's form, first point, direction and length, or, in place of the latter
@@ -262,52 +261,54 @@ def _expand(kind: int, form: Any, series: Any, square: Any, length: Any, toleran
         g'' = -C B g / |g|^4        a'' = -det B a / |g|^4
         r^2 (x, y)'' = -m (1 - R / d) (x, y),  r^2 z'' = -m z,  m = t.t - C R / d^3        r^2 a'' = -(1 - R / d) a
 
-    Products give one order after the other of s = |g|^2 or d^2, and with it of w = 1 / s, v = w^2, p = w^(1/2), q = w p.
+    Of s = |g|^2 or d^2 and its powers p = s^(-1/2), q = s^(-3/2), v = s^-2 products give one order after the other: as
+    s (s^m)' = m s' s^m, it is k s_0 (s^m)_k = sum over j from 1 to k of ((m + 1) j - k) s_j (s^m)_(k-j). The orders found last
+    come in last, so that the sums do not wait for them.
     """
     o = zero(square)
     x, t = _three(series, 0), _three(series, 1)
     twist, by, by_a = x[0] * t[1] - x[1] * t[0], (o + 1.0, o + 1.0, o + 1.0), o + 1.0
     turn, bend = twist * twist * form[1], 1.0 / (form[0] * form[0])
+    is_torus = kind != ELLIPSOID
     if kind == ELLIPSOID:
         stays = (t[0] * t[0] / form[0] + t[1] * t[1] / form[1] + t[2] * t[2] / form[2]) * vec3.dot(x, x)
         by, by_a = vec3.scale(stays, form), form[0] * form[1] * form[2]
-    size, power, small, n, part = bare(vec3.dot(t, t)) * tolerance * tolerance, one(length), 0, ORDER, 1.0
-    now, before, w0, p0 = zero(length), zero(length), o, o
+    size, far, small, n, part = bare(vec3.dot(t, t)) * tolerance * tolerance, one(length), 0, ORDER, 1.0
+    now, before, a0, r0 = zero(length), zero(length), load(series, 0, 3), load(series, 0, 4)
+    over = 1.0 / (x[0] * x[0] + x[1] * x[1] + (o if is_torus else x[2] * x[2]) + 1e-300)
+    p0 = sqrt(over)
+    q0, v0, f0, g0, h0 = p0 * over, over * over, o, o, o
     for k in range(ORDER - 1):
         first = 1.0 if k == 0 else 0.0
-        s = _square(series, 0, k) + _square(series, 1, k)
-        if kind == ELLIPSOID:
-            s = s + _square(series, 2, k)
-        if k == 0:
-            w0 = 1.0 / (s + 1e-300)
-            p0, w = sqrt(w0), w0
-        else:
-            w = -w0 * (_between(series, S, W, k) + s * w0)
-        store(series, k, S, s)
-        store(series, k, W, w)
-        v = _square(series, W, k)
+        s, (p, q, v), (p_too, q_too, v_too), (y0, y1, y2), a, r = _sums(series, k, is_torus)
+        y, ahead = _three(series, k), over * (1.0 / max(k, 1))
+        s = s + 2.0 * (x[0] * y[0] + x[1] * y[1])
+        if not is_torus:
+            s = s + 2.0 * x[2] * y[2]
+        v = first * v0 + ahead * (-v_too - 1.0 * k * v - 2.0 * k * s * v0)
         f, g, h = v, v, v
-        if kind != ELLIPSOID:
-            p, q = p0, p0 * w0
-            if k > 0:
-                p = (w - _between(series, P, P, k)) * (0.5 / p0)
-                q = _between(series, W, P, k) + w * p0 + p * w0
+        if is_torus:
+            p = first * p0 + ahead * (0.5 * p_too - 1.0 * k * p - 0.5 * k * s * p0)
+            q = first * q0 + ahead * (-0.5 * q_too - 1.0 * k * q - 1.5 * k * s * q0)
+            m = first * square - turn * q
+            f, g, h = bend * (m + form[1] * (turn * v - square * p)), bend * m, bend * (first - form[1] * p)
+            store(series, k, Z, g)
+            store(series, k, A, h)
             store(series, k, P, p)
-            f = bend * (first * square - form[1] * square * p - turn * q + turn * form[1] * v)
-            g, h = bend * (first * square - turn * q), bend * (first - form[1] * p)
+            store(series, k, Q, q)
+            store(series, k, V, v)
+        store(series, k, S, s)
+        store(series, k, T, 1.0 * k * s)
         store(series, k, XY, f)
-        store(series, k, Z, g)
-        store(series, k, A, h)
-        y0, y1, y2, a, r = o, o, o, o, o
-        for i in range(k + 1):
-            j, f, h = k - i, load(series, i, XY), load(series, i, A)
-            y0, y1, y2 = y0 + f * load(series, j, 0), y1 + f * load(series, j, 1), y2 + load(series, i, Z) * load(series, j, 2)
-            a, r = a + h * load(series, j, 3), r + h * load(series, j, 4)
-        down = DOWN[k]
+        y0, y1, y2 = y0 + f0 * y[0] + f * x[0], y1 + f0 * y[1] + f * x[1], y2 + g0 * y[2] + g * x[2]
+        a, r = a + h0 * load(series, k, 3) + h * a0, r + h0 * load(series, k, 4) + h * r0
+        if k == 0:
+            f0, g0, h0 = f, g, h
+        down = -1.0 / ((k + 1.0) * (k + 2.0))  # found meanwhile
         y0, y1, y2 = down * by[0] * y0, down * by[1] * y1, down * by[2] * y2
         _put_order(series, k + 2, (y0, y1, y2, down * by_a * a, down * by_a * r))
-        power, before = power * length, now
-        now = (power * (k + 2.0)) ** 2 * bare(y0 * y0 + y1 * y1 + y2 * y2)
+        far, before = far * length, now
+        now = (far * (k + 2.0)) ** 2 * bare(y0 * y0 + y1 * y1 + y2 * y2)
         small = 0 if in_any(no(now < size)) else small + 1
         if small == 2:
             n = k + 2
@@ -318,6 +319,29 @@ def _expand(kind: int, form: Any, series: Any, square: Any, length: Any, toleran
                 break
             part *= PART
     return n, part
+
+
+@generic
+def _sums(series: Any, k: int, is_torus: bool) -> Any:
+    """Of orders between the first and k, the shares in order k: of s, of powers times s and times j s_j, of y, a and r."""
+    o = zero(load(series, 0, 0))
+    (s0, s1, s2), (y0, y1, y2), a, r = (o, o, o), (o, o, o), o, o
+    (p, q, v), (p_too, q_too, v_too) = (o, o, o), (o, o, o)
+    for i in range(1, k):
+        j, y, z = k - i, _three(series, i), _three(series, k - i)
+        f, s_j, t_j = load(series, i, XY), load(series, j, S), load(series, j, T)
+        g, h, power = f, f, f
+        s0, s1 = s0 + y[0] * z[0], s1 + y[1] * z[1]
+        if is_torus:
+            g, h, power = load(series, i, Z), load(series, i, A), load(series, i, V)
+            p, p_too = p + s_j * load(series, i, P), p_too + t_j * load(series, i, P)
+            q, q_too = q + s_j * load(series, i, Q), q_too + t_j * load(series, i, Q)
+        else:
+            s2 = s2 + y[2] * z[2]
+        v, v_too = v + s_j * power, v_too + t_j * power
+        y0, y1, y2 = y0 + f * z[0], y1 + f * z[1], y2 + g * z[2]
+        a, r = a + h * load(series, j, 3), r + h * load(series, j, 4)
+    return s0 + s1 + s2, (p, q, v), (p_too, q_too, v_too), (y0, y1, y2), a, r
 
 
 @generic
@@ -332,28 +356,6 @@ def _put_order(series: Any, k: int, y: Any) -> None:
     store(series, k, 2, y[2])
     store(series, k, 3, y[3])
     store(series, k, 4, y[4])
-
-
-@generic
-def _between(series: Any, a: int, b: int, k: int) -> Any:
-    """Order k of a product of series, but for what has order k of either."""
-    found = zero(load(series, 0, a))
-    for i in range(1, k):
-        found = found + load(series, k - i, a) * load(series, i, b)
-    return found
-
-
-@generic
-def _square(series: Any, a: int, k: int) -> Any:
-    """Order k of the square of a series; what is latest is added last."""
-    half = (k + 1) // 2
-    found = zero(load(series, 0, a))
-    for i in range(half):
-        found = found + load(series, half - 1 - i, a) * load(series, k - half + 1 + i, a)
-    found = 2.0 * found
-    if 2 * half == k:
-        found = found + load(series, half, a) * load(series, half, a)
-    return found
 
 
 @generic

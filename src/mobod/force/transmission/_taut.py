@@ -68,7 +68,7 @@ ALIKE = 0.03
 CHOICES, SWEEPS, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 3, 60, 1e-13, 1e-9, 1e-6, 0.6, 10, 0.2
 #: From which F on the inverse is kept for a step more; a surface lifts off, and how many times F its turn is below zero then;
 #: which part of the greatest curvature there might be along a line.
-NEAR, SURE, CLEAR, LESS_FLAT = 1e-3, 1e-2, 3.0, 0.3
+NEAR, SURE, CLEAR, LESS_FLAT, ROUGH = 1e-3, 1e-2, 3.0, 0.3, 1e-4
 #: Which part of a geodesic whose middle is hollow is left at either end; from which part of what makes it so it is looked at.
 PART, HOLLOW = 0.25, 0.999
 
@@ -334,7 +334,7 @@ def _newton(own: Any, matrix: Any, count: int, a: Any, c: Any, exact: bool, lift
     """
     worst, last, longest, least = 1e300, 1e300, LONGEST, 1e300
     for _ in range(STEPS):
-        tolerance = max(TOLERANCE, min(1e-2 * last * last, 1e-5))
+        tolerance = max(TOLERANCE, min(1e-2 * last * last, ROUGH))
         evaluate_all(own, count, tolerance)
         left = 1e300
         if last < NEAR:
