@@ -71,6 +71,27 @@ def test_a_cable_that_jumps_in_spite_of_its_hint_is_told_of_another_remedy():
         mb.simulate(system, system.realize_topology(), 1.3)
 
 
+def test_hints_that_are_left_out_are_told():
+    """An ellipsoid far beside the line, with a hint behind it: a cable there slides off."""
+    system = mb.MultibodySystem()
+    ground, forces = mb.SimbodyMatterSubsystem(system).ground, mb.GeneralForceSubsystem(system)
+    cable = mb.force.CableSpan(forces, (ground, (0, 2, 0)), (ground, (0, 1, 0)))
+    turn, egg = mb.Rotation.from_body_fixed_xyz((0, 0.8, 0)), mb.contact.Ellipsoid((0.1, 0.1, 0.2))
+    for place, shape, hint in (
+        ((0.2, 1.8, 0), mb.contact.Cylinder(0.1, 1.0), (0.1, 0, 0)),
+        ((-0.2, 1.8, 0), egg, (-0.07, 0.01, -0.16)),
+        ((0.2, 1.5, 0), egg, (0.1, 0, 0.15)),
+    ):
+        cable.add_obstacle(ground, mb.Transform(turn, place), shape, hint)
+    mb.force.CableSpring(forces, cable, stiffness=1.0, slack_length=0.1)
+    state = system.realize_topology()
+    with pytest.warns(
+        mb.ModelWarning, match="leaves out the hint on obstacle 1, the Ellipsoid .*: with it no shortest way was"
+    ):
+        system.realize(state)
+    assert not cable.is_in_contact_with_obstacle(state, 1)
+
+
 def test_a_jump_is_told_once_a_run_and_again_in_the_next():
     """Both ropes, each over its own pose, though the first passes it twice."""
     for _ in range(2):

@@ -50,12 +50,12 @@ class CableSpan(Path):
     On an obstacle that its straight pieces would go through it is a geodesic that they touch, and the length is the least
     there is nearby: over the short way round, or past the obstacle's hint, which can be more than half a turn. It lifts off,
     and touches again, without a jump of length or forces; it jumps where the short way goes over to the other side. An
-    obstacle with an end or via point inside counts for nothing, and it may go through one that overlaps another: a
-    `ModelWarning` says so, once, when a state is first realized or run so; a point on its surface is taken to be off it by
-    1e-10 of its distance from the middle. A torus may be touched in two places, with a straight piece between, and counts as
-    two of 16 obstacles. Where no solution is found, as now and then where such places part, realizing a state is a
-    `ModelError` that names cable and obstacle; in an ensemble its length is not a number, and `Ensemble.failures` and those
-    of runs name it. Forces act on all bodies; springs, actuators and muscles act along it.
+    obstacle with an end or via point inside counts for nothing, it may go through one that overlaps another, and hints with
+    which no shortest way is found are left out: a `ModelWarning` says so, once, when a state is first realized or run so; a
+    point on its surface is taken to be off it by 1e-10 of its distance from the middle. A torus may be touched in two places,
+    with a straight piece between, and counts as two of 16 obstacles. Where no solution is found, as now and then where such
+    places part, realizing a state is a `ModelError` that names cable and obstacle; in an ensemble its length is not a number,
+    and `Ensemble.failures` and those of runs name it. Forces act on all bodies; springs, actuators and muscles act along it.
 
     Examples
     --------

@@ -74,7 +74,7 @@ from ._stops import (
     put3,
     row,
 )
-from ._taut import CURVED, MOST, RESIDUAL, TOUCHED, WIDE
+from ._taut import CURVED, HINTED, MOST, RESIDUAL, TOUCHED, WIDE
 from .base import Span, Transmission, put_bend, seeded
 from .surfaces import METHODS, OF_FRAME, ConditionalPoint, MovingPoint, PathWrap, _Surface, hint_of, numbers_of_frame, side_of
 
@@ -647,12 +647,13 @@ class Path(AlongCourse):
         )
 
     def find_ways_through(self, state: State) -> list[str]:
-        """Surfaces that a taut path goes through: a point beside them is inside, or there was no way over them; each once."""
+        """Surfaces that a taut path goes through, by a point inside or for want of a way, and hints it skips; each once."""
         if not (self._is_taut and self.ranges) or self.user is None:
             return []
         with np.errstate(divide="ignore", invalid="ignore"):
             super()._evaluate(state, "calc_length", Stage.POSITION, 0)
-        touched, inside = self._of_taut(state)[:, TOUCHED] > 0.5, dict[tuple[int, int], str]()
+        own = self._of_taut(state)
+        touched, inside = own[:, TOUCHED] > 0.5, dict[tuple[int, int], str]()
         for w, k, span in self._points_inside(state):
             between = range(span[0], w + 1) if k < self.ranges[w][0] + 1 else range(w, span[1])
             if not any(touched[v] for v in between):  # with another surface between it does not matter
@@ -665,6 +666,12 @@ class Path(AlongCourse):
             "by a via point or a hint, move obstacles that overlap apart, or leave the obstacle out"
             for w in self._gone_through(state)
             if all(self._which[w] != which for which, _ in inside)
+        }
+        through |= {
+            (self._which[w], -2): f"{self._title()} leaves out the hint on {self._title_of(w)}: with it no shortest way was "
+            "found; a via point holds it there"
+            for w in np.flatnonzero(~touched & (own[:, HINTED] == 0.0)).tolist()
+            if self._has_hint[w]
         }
         found = [text for key, text in (inside | through).items() if key not in self._told]
         self._told.update(inside, through)
