@@ -74,8 +74,7 @@ def test_tables_of_notebooks_have_them_as_text(motion):
 
 def test_plots_have_them_as_text(motion, tmp_path):
     pytest.importorskip("matplotlib", reason="plots are not tested: no Matplotlib here")
-    for kind in ("png", "svg", "pdf"):
-        assert motion.plot(tmp_path / f"it.{kind}", snapshots=1) is not None
+    assert motion.plot(tmp_path / "it.svg", snapshots=1) is not None
     text = (tmp_path / "it.svg").read_text(encoding="utf-8")
     assert "<img" not in text and "<script" not in text
 
