@@ -60,30 +60,30 @@ def test_a_recording_meets_many_limits(tmp_path):
 SAVE = """
 system, state = mb.examples.double_pendulum.build()
 run = mb.simulate(system, state, 5.0, report_interval=0.001)
-name = sys.argv[1]
-write = {".png": run.plot, ".pdf": run.plot, ".gif": run.animate}.get(os.path.splitext(name)[1], run.save)
-open(name, "w").write("what was there")
-try:
-    with files_of_at_most(4000):
-        write(name)
-except OSError as error:
-    assert name in str(error) and "File too large" in str(error), error
-else:
-    raise AssertionError("it has been written")
-assert open(name).read() == "what was there" and os.listdir(".") == [name], os.listdir(".")
-write(name)
-assert os.path.getsize(name) > 4000 and os.listdir(".") == [name], os.listdir(".")
+for name in sys.argv[1:]:
+    write = {".png": run.plot, ".pdf": run.plot, ".gif": run.animate}.get(os.path.splitext(name)[1], run.save)
+    open(name, "w").write("what was there")
+    try:
+        with files_of_at_most(4000):
+            write(name)
+    except OSError as error:
+        assert name in str(error) and "File too large" in str(error), error
+    else:
+        raise AssertionError(f"{name} has been written")
+    assert open(name).read() == "what was there" and os.listdir(".") == [name], os.listdir(".")
+    write(name)
+    assert os.path.getsize(name) > 4000 and os.listdir(".") == [name], os.listdir(".")
+    os.unlink(name)
 """
 
 
-@pytest.mark.parametrize("name", ["run.npz", "run.csv", "run.parquet", "run.h5"])
-def test_an_earlier_file_stays(tmp_path, name):
-    run(SAVE, tmp_path, name)
+def test_earlier_files_stay(tmp_path):
+    run(SAVE, tmp_path, "run.npz", "run.csv", "run.parquet", "run.h5")
 
 
-@pytest.mark.parametrize("name", ["run.png", *(pytest.param(name, marks=pytest.mark.long) for name in ("run.pdf", "run.gif"))])
-def test_an_earlier_picture_stays(tmp_path, name):
-    run(SAVE.replace("5.0", "0.5"), tmp_path, name)
+@pytest.mark.long
+def test_earlier_pictures_stay(tmp_path):
+    run(SAVE.replace("5.0", "0.5"), tmp_path, "run.png", "run.pdf", "run.gif")
 
 
 CHECKPOINT = """

@@ -1,4 +1,4 @@
-"""One GiB of addresses: what does not fit is a MemoryError that says how much was asked for, and the process goes on."""
+"""300 MiB of further addresses: what does not fit is a MemoryError that says how much was asked for, and the process goes on."""
 
 import json
 import os
@@ -35,7 +35,9 @@ chain, links = long_chain()
 x, kept, said = np.ones(4000), [], {}
 chain.matter.multiply_by_m_inv(links, x)
 chain.calc_inverse_dynamics(links, x)
-resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+with open("/proc/self/statm") as pages:
+    limit = int(pages.read().split()[0]) * resource.getpagesize() + (300 << 20)
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 def attempt(name, call):
     try:

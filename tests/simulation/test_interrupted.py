@@ -4,8 +4,6 @@ import signal
 import subprocess
 import sys
 
-import pytest
-
 SCRIPT = """
 import signal
 import sys
@@ -13,77 +11,82 @@ import numpy as np
 import mobod as mb
 
 signal.signal(signal.SIGINT, signal.default_int_handler)  # which what runs in the background ignores
-system, state = mb.examples.double_pendulum.build()
-if "events" in sys.argv:
-    system.add_event_handler(mb.event.ImpactWhen(
-        mb.event.Coordinate(system.matter.bodies[1], 0, -50.0), 0.5))
-if "measures" in sys.argv:
-    mb.measure.Maximum(system.matter, mb.measure.Coordinate(system.matter, system.matter.bodies[1]))
-if "scheduled" in sys.argv:
-    class Look(mb.event.PeriodicReporter):
-        def handle_event(self, state):
-            pass
-    system.add_event_reporter(Look(0.1))
-state = system.realize_topology()
-state.q = [0.5, 0.2]
-integrator = mb.integrator.RungeKuttaMerson(system, accuracy=1e-6)
 
-def reference(time):
-    other = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
-    other.initialize(state)
-    other.step_to(time)
-    return other.state
+def is_stopped(what):
+    system, state = mb.examples.double_pendulum.build()
+    if "events" in what:
+        system.add_event_handler(mb.event.ImpactWhen(
+            mb.event.Coordinate(system.matter.bodies[1], 0, -50.0), 0.5))
+    if "measures" in what:
+        mb.measure.Maximum(system.matter, mb.measure.Coordinate(system.matter, system.matter.bodies[1]))
+    if "scheduled" in what:
+        class Look(mb.event.PeriodicReporter):
+            def handle_event(self, state):
+                pass
+        system.add_event_reporter(Look(0.1))
+    state = system.realize_topology()
+    state.q = [0.5, 0.2]
 
-if "simulate" in sys.argv:
-    mb.simulate(system, state, 0.01, accuracy=1e-6)
-    told = []
+    def reference(time):
+        other = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+        other.initialize(state)
+        other.step_to(time)
+        return other.state
 
-    def go(time, end):
-        if time > 2.0 and not told:
-            told.append(time)
-            print("go", flush=True)
+    if "simulate" in what:
+        mb.simulate(system, state, 0.01, accuracy=1e-6)
+        told = []
 
-    try:
-        mb.simulate(system, state, 1e6, accuracy=1e-6, report_interval=0.5, progress=go)
-    except KeyboardInterrupt as error:
-        trajectory = error.trajectory
-        assert 1 < len(trajectory) and np.isfinite(trajectory.q).all()
-        k = min(3, len(trajectory) - 1)
-        assert np.array_equal(trajectory.q[k], reference(trajectory.time[k]).q)
-        print("stopped at", trajectory.time[-1])
-        sys.exit(0)
-else:
-    stepper = mb.TimeStepper(system, integrator)
-    stepper.initialize(state)
-    stepper.step_to(0.01)
-    print("go", flush=True)
-    try:
-        stepper.step_to(1e6)
-    except KeyboardInterrupt:
-        now = stepper.state
-        assert now.stage is mb.Stage.ACCELERATION and np.isfinite(now.u_dot).all() and 0.01 < now.time < 1e6
-        energy, time = system.calc_energy(now), now.time
-        if "events" not in sys.argv:
-            assert abs(energy - system.calc_energy(reference(0.0))) < 1.0
-        stepper.step_to(time + 0.5)
-        assert stepper.time == time + 0.5
-        print("stopped at", time)
-        sys.exit(0)
-sys.exit(3)
+        def go(time, end):
+            if time > 2.0 and not told:
+                told.append(time)
+                print("go", flush=True)
+
+        try:
+            mb.simulate(system, state, 1e6, accuracy=1e-6, report_interval=0.5, progress=go)
+        except KeyboardInterrupt as error:
+            trajectory = error.trajectory
+            assert 1 < len(trajectory) and np.isfinite(trajectory.q).all()
+            k = min(3, len(trajectory) - 1)
+            assert np.array_equal(trajectory.q[k], reference(trajectory.time[k]).q)
+            return trajectory.time[-1]
+    else:
+        stepper = mb.TimeStepper(system, mb.integrator.RungeKuttaMerson(system, accuracy=1e-6))
+        stepper.initialize(state)
+        stepper.step_to(0.01)
+        print("go", flush=True)
+        try:
+            stepper.step_to(1e6)
+        except KeyboardInterrupt:
+            now = stepper.state
+            assert now.stage is mb.Stage.ACCELERATION and np.isfinite(now.u_dot).all() and 0.01 < now.time < 1e6
+            energy, time = system.calc_energy(now), now.time
+            if "events" not in what:
+                assert abs(energy - system.calc_energy(reference(0.0))) < 1.0
+            stepper.step_to(time + 0.5)
+            assert stepper.time == time + 0.5
+            return time
+    raise AssertionError("it was not stopped")
+
+for what in sys.argv[1:]:
+    print("stopped at", is_stopped(what), flush=True)
 """
 
 
-@pytest.mark.parametrize("what", [[], ["simulate"], ["events"], ["scheduled"], ["events", "simulate"], ["measures"]])
-def test_a_signal_ends_a_run_at_its_last_good_state(what):
-    process = subprocess.Popen([sys.executable, "-c", SCRIPT, *what], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+def test_a_signal_ends_a_run_at_its_last_good_state():
+    """Runs one after the other, in a process of their own."""
+    kinds = ["alone", "simulate", "events", "scheduled", "events simulate", "measures"]
+    command = [sys.executable, "-c", SCRIPT, *kinds]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        assert process.stdout.readline().strip() == "go", process.stderr.read()
-        try:
-            process.wait(0.4)
-        except subprocess.TimeoutExpired:
-            process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        for kind in kinds:
+            assert process.stdout.readline().strip() == "go", (kind, process.stderr.read())
+            try:
+                process.wait(0.3)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGINT)
+            assert process.stdout.readline().startswith("stopped at"), (kind, process.stderr.read())
+        _, err = process.communicate(timeout=60)
     finally:
         process.kill()
     assert process.returncode == 0, err
-    assert out.startswith("stopped at")

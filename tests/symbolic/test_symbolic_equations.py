@@ -71,8 +71,9 @@ LONG_ONES = {mb.mobilizer.Ball, mb.mobilizer.CantileverFreeBeam, mb.mobilizer.El
 
 @pytest.mark.parametrize("kind", mb.mobilizer.KINDS, ids=lambda kind: kind.__name__)
 def test_every_kind_of_mobilizer(kind, make):
+    turned = lambda: mb.Transform(QUARTERS[make.rng.integers(12)])  # noqa: E731
     long = kind in LONG_ONES
-    system, state = on_joints(make, [kind], lambda: mb.Transform(QUARTERS[make.rng.integers(12)]) if long else aligned(make.rng))
+    system, state = on_joints(make, [kind], turned if long else lambda: aligned(make.rng))
     at_random(system, state, make.rng)
     found, nu = mb.equations(system, state=state, simplify=not long), len(state.u)
     M = found.evaluate(found.mass_matrix, state).reshape(nu, nu)

@@ -77,7 +77,7 @@ def test_snapshots_of_a_short_fall_share_their_box():
 
 
 def test_every_kind_of_decoration_is_on_the_picture(tmp_path):
-    """Three a picture, each of its own colour, in a column of its own, front to the viewer."""
+    """Five a picture, each of its own colour, in a column of its own, front to the viewer."""
     from test_decoration import TETRAHEDRON, stl_text
 
     from mobod import decoration
@@ -93,9 +93,9 @@ def test_every_kind_of_decoration_is_on_the_picture(tmp_path):
         decoration.MeshFile(file),
     ]  # fmt: skip
     assert {type(kind).__name__ for kind in kinds} == set(decoration.__all__) - {"Decoration"}
-    colors = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
-    for first in range(0, len(kinds), 3):
-        shown = list(zip(kinds[first : first + 3], colors, strict=False))
+    colors = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0), (1.0, 1.0, 0.0), (0.0, 1.0, 1.0)
+    for first in range(0, len(kinds), 5):
+        shown = list(zip(kinds[first : first + 5], colors, strict=False))
         system = mb.MultibodySystem()
         matter = mb.SimbodyMatterSubsystem(system)
         for place, (kind, color) in enumerate(shown):
@@ -376,11 +376,11 @@ def test_a_gif_plays_at_the_speed_of_the_motion_and_moves(motion, tmp_path):
 
 
 def test_frames_of_a_gif_last_whole_hundredths_of_a_second(motion, tmp_path):
-    motion.animate(tmp_path / "film.gif", fps=30, speed=0.5)
+    motion.animate(tmp_path / "film.gif", fps=30, speed=1.5)
     with Image.open(tmp_path / "film.gif") as film:
         assert film.info["duration"] == 30
         frames = film.n_frames
-    assert frames == 41  # 0.6 at half speed are 1.2 s
+    assert frames == 14  # 0.6 at half as much again are 0.4 s
 
 
 def test_an_mp4_has_every_frame(motion, tmp_path):
