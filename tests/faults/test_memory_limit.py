@@ -1,4 +1,4 @@
-"""300 MiB of further addresses: what does not fit is a MemoryError that says how much was asked for, and the process goes on."""
+"""300 MiB of further addresses: what does not fit is a MemoryError that says how much was asked for; the process goes on."""
 
 import json
 import os

@@ -74,7 +74,7 @@ def test_results_do_not_depend_on_chunks_or_workers(whole, tmp_path):
 
 
 def test_other_processes_get_the_function_and_the_model_by_value(whole, tmp_path):
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
         equal(mb.run_many(build, PARAMETERS, map=pool.map, chunk=16, path=tmp_path), whole)
     names = sorted(one.name for one in tmp_path.iterdir())
     assert names == [*(f"states-{a:09d}-{min(a + 16, N):09d}.npz" for a in range(0, N, 16)), "study.json"]
@@ -259,11 +259,11 @@ def mark(tmp_path, monkeypatch):
 def test_a_pool_whose_worker_is_killed_goes_on_with_the_next_call(whole, mark, tmp_path):
     context = multiprocessing.get_context("spawn")
     arguments = {"build": once_killed, "parameters": PARAMETERS, "path": tmp_path / "study", "chunk": 8}
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         with pytest.raises(concurrent.futures.process.BrokenProcessPool):
             mb.run_many(map=pool.map, **arguments)
     assert mark.exists()
-    with concurrent.futures.ProcessPoolExecutor(2, mp_context=context) as pool:
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=context) as pool:
         equal(mb.run_many(map=pool.map, **arguments), whole)
 
 
