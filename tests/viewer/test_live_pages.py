@@ -48,30 +48,6 @@ def wait_for(page, condition, seconds=60.0):
     raise AssertionError("it has not come about")
 
 
-def test_a_parameter_has_a_slider_and_what_plays_goes_on_with_it(page, opened):
-    system, state = swing()
-    viewer = opened(mb.view(system, state, parameters={"lower.mass": (0.5, 7.0)}, open_browser=False))
-    visit(page, viewer)
-    fields = page.page.locator("input[type=text], input[inputmode=numeric], input[inputmode=decimal]")
-    wait_for(page, lambda: page.page.get_by_text("lower.mass").count() > 0)
-    page.page.get_by_role("button", name="Play").click()
-    wait_for(page, lambda: viewer.state.time > 0.1)
-    shown = [fields.nth(i).input_value() for i in range(fields.count())]
-    box = page.page.get_by_text("lower.mass").locator("xpath=ancestor::*[.//input][1]").locator("input").last
-    assert float(box.input_value()) == 1.0, shown
-
-    def mass_in(state):
-        system.realize(state, mb.Stage.INSTANCE)
-        return system.matter.bodies["lower"].get_body_mass_properties(state).mass
-
-    box.fill("6.5")
-    box.press("Enter")
-    wait_for(page, lambda: abs(mass_in(viewer.state) - 6.5) < 1e-9)
-    before = viewer.state.time
-    wait_for(page, lambda: viewer.state.time > before + 0.1)
-    assert mass_in(state) == 1.0
-
-
 def test_what_somebody_types_is_not_overwritten_by_what_is_shown_meanwhile(opened):
     """The page has a new number before the viewer's callback is called with it; a picture may be due between the two."""
     system, state = swing()
@@ -86,9 +62,9 @@ def test_what_somebody_types_is_not_overwritten_by_what_is_shown_meanwhile(opene
     assert slider.value == 3.0  # the state's, where that has changed
 
 
-def test_on_a_page_a_slider_moves_a_body_and_a_button_plays(page, opened):
+def test_on_a_page_sliders_move_a_body_and_change_a_parameter_and_a_button_plays(page, opened):
     system, state = swing()
-    viewer = opened(mb.view(system, state, open_browser=False))
+    viewer = opened(mb.view(system, state, parameters={"lower.mass": (0.5, 7.0)}, open_browser=False))
     assert viewer.url.startswith("http://127.0.0.1:")
     visit(page, viewer)
     page.page.wait_for_timeout(1000)
@@ -105,6 +81,19 @@ def test_on_a_page_a_slider_moves_a_body_and_a_button_plays(page, opened):
     wait_for(page, lambda: np.abs(page.picture() - begin).mean() > 0.2)
     page.page.get_by_role("button", name="Play").click()
     wait_for(page, lambda: viewer.state.time > 0.3)
+    box = page.page.get_by_text("lower.mass").locator("xpath=ancestor::*[.//input][1]").locator("input").last
+    assert float(box.input_value()) == 1.0, shown
+
+    def mass_in(state):
+        system.realize(state, mb.Stage.INSTANCE)
+        return system.matter.bodies["lower"].get_body_mass_properties(state).mass
+
+    box.fill("6.5")
+    box.press("Enter")
+    wait_for(page, lambda: abs(mass_in(viewer.state) - 6.5) < 1e-9)
+    before = viewer.state.time
+    wait_for(page, lambda: viewer.state.time > before + 0.1)  # what plays goes on with it
+    assert mass_in(state) == 1.0
     page.page.get_by_role("button", name="Pause").click()
     wait_for(page, lambda: not viewer._playing)
     assert np.abs(viewer.state.u).max() > 0.1
