@@ -600,6 +600,7 @@ def solve_in_python(kinds, rng):
         p = np.array([1.2 * k, 0.05, 0.0]) + 0.05 * rng.normal(size=3)
         own[_taut.WIDE * k + _taut.KIND] = sizes[kind][0]
         own[_taut.WIDE * k + _taut.FRAME : _taut.WIDE * k + _taut.HINT, 0] = [*np.asarray(R).ravel(), *p, *sizes[kind][1:]]
+        _taut.put_three(own, k, _taut.SHAPE, _geodesic.form_of(sizes[kind][0], sizes[kind][1:]))
     assert _taut.solve(own, matrix, len(kinds), (-1.0, 0.0, 0.0), (1.2 * len(kinds), 0.0, 0.0), False) < 1e-12
 
 

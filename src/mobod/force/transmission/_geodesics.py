@@ -41,6 +41,7 @@ from ._taut import (
     OF_ALL,
     OF_ROWS,
     OWN,
+    SHAPE,
     SIZES,
     T0,
     TOUCHED,
@@ -141,6 +142,7 @@ def _collect(model: Any, f: int, own: Any, last: int, k: int, lane: int) -> int:
                 x = model.function_first_number[f] + model.function_integers[j + 9] + 12
                 for c in range(6):
                     put(own, count, SIZES + c, bare(_number(model, x + c, lane)))
+                put_three(own, count, SHAPE, form_of(model.function_integers[j], three(own, count, SIZES)))
             count += 1
     return count
 
@@ -210,13 +212,13 @@ def _differentiate(model: Any, f: int, own: Any, matrix: Any, count: int, a: Any
             put_three(rows, at, FRAME + 3, (R[3], R[4], R[5]))
             put_three(rows, at, FRAME + 6, (R[6], R[7], R[8]))
             put_three(rows, at, FRAME + 9, p)
-            for k in range(3):
-                put(rows, at, SIZES + k, _number(model, x + k, 0) + zero(a[0]))
+            sizes = _number(model, x, 0), _number(model, x + 1, 0), _number(model, x + 2, 0)
+            put_three(rows, at, SHAPE, form_of(_kind(rows, at), vec3.add(sizes, (zero(a[0]), zero(a[0]), zero(a[0])))))
     order = order_of_tangents(a[0])
     for turn in range(order):
         for s in range(begin, end):
             if touched(rows, s):
-                kind, form = _kind(rows, s), form_of(_kind(rows, s), three(rows, s, SIZES))
+                kind, form = _kind(rows, s), three(rows, s, SHAPE)
                 put_three(rows, s, X0, projected(kind, form, three(rows, s, X0)))
                 n_of, _ = normal(kind, form, three(rows, s, X0))
                 put_three(rows, s, T0, made_tangent(three(rows, s, T0), n_of))

@@ -35,7 +35,6 @@ from ._geodesic import (
     WAY,
     WHOSE,
     bending,
-    form_of,
     gradient,
     made_tangent,
     normal,
@@ -48,12 +47,12 @@ from ._segments import CAPSULE, ELLIPSOID, TORUS
 
 #: Most surfaces between two points; of each, its numbers: its own number, its kind, where it is touched one more than how
 #: often it has lifted off, else less that, 1 where its hint counts and -1 where it is the one before once more, which has all
-#: else only once it is touched; length, first point and direction in its frame; the frame, three sizes, the hint; then in
-#: Ground at both ends x, t, n, b, then curvatures (along, mixed, across) at both, the Jacobi fields, F, the lengths of the
-#: lines before and behind.
-MOST, WIDE, OF_ALL, OF_ROWS = 32, 69, 32 * 69, 4 * 32
-OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, ENDS, CURVED, JACOBI, RESIDUAL, LINES = (
-    *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 53, 59, 63, 67),
+#: else only once it is touched; length, first point and direction in its frame; the frame, three sizes, the hint, the form that
+#: `form_of` makes of these; then in Ground at both ends x, t, n, b, then curvatures (along, mixed, across) at both, the Jacobi
+#: fields, F, the lengths of the lines before and behind.
+MOST, WIDE, OF_ALL, OF_ROWS = 32, 72, 32 * 72, 4 * 32
+OWN, KIND, TOUCHED, HINTED, L, X0, T0, FRAME, SIZES, HINT, SHAPE, ENDS, CURVED, JACOBI, RESIDUAL, LINES = (
+    *(0, 1, 2, 3, 4, 5, 8, 11, 23, 26, 29, 32, 56, 62, 66, 70),
 )
 #: Of the matrix: four rows a surface, each with what the surface before adds, itself, the one behind.
 BEFORE, ITSELF, BEHIND, COLUMNS = 0, 4, 8, 12
@@ -68,7 +67,7 @@ ALIKE = 0.03
 CHOICES, SWEEPS, STEPS, SMALL, STILL, UNSOLVED, LONGEST, STIFFENED, LEAST = 12, 3, 60, 1e-13, 1e-9, 1e-6, 0.6, 10, 0.2
 #: From which F on the inverse is kept for a step more; a surface lifts off, and how many times F its turn is below zero then;
 #: which part of the greatest curvature there might be along a line.
-NEAR, SURE, CLEAR, LESS_FLAT, ROUGH = 1e-3, 1e-2, 3.0, 0.3, 1e-4
+NEAR, SURE, CLEAR, LESS_FLAT, ROUGH = 1e-4, 1e-2, 3.0, 0.3, 1e-4
 #: Which part of a geodesic whose middle is hollow is left at either end; from which part of what makes it so it is looked at.
 PART, HOLLOW = 0.25, 0.999
 
@@ -109,9 +108,14 @@ def turned(own: Any, i: int, v: Any) -> Any:
 @generic
 def into(own: Any, i: int, p: Any) -> Any:
     """A point of Ground, in the frame of surface i."""
+    return turned_back(own, i, vec3.sub(p, three(own, i, FRAME + 9)))
+
+
+@generic
+def turned_back(own: Any, i: int, v: Any) -> Any:
+    """A direction of Ground, in the frame of surface i."""
     a, b, c = three(own, i, FRAME), three(own, i, FRAME + 3), three(own, i, FRAME + 6)
-    d = vec3.sub(p, three(own, i, FRAME + 9))
-    return vec3.add(vec3.add(vec3.scale(d[0], a), vec3.scale(d[1], b)), vec3.scale(d[2], c))
+    return vec3.add(vec3.add(vec3.scale(v[0], a), vec3.scale(v[1], b)), vec3.scale(v[2], c))
 
 
 @generic
@@ -134,8 +138,8 @@ def lifted(own: Any, count: int, p: Any) -> Any:
     """A point of Ground; where it is on one of the surfaces, as far as roundings go, next to that, outside."""
     for i in range(count):
         if not is_second(own, i):
-            x, form = into(own, i, p), form_of(int(get(own, i, KIND)), three(own, i, SIZES))
-            f, g = gradient(int(get(own, i, KIND)), form, x)
+            x = into(own, i, p)
+            f, g = gradient(int(get(own, i, KIND)), three(own, i, SHAPE), x)
             square, room = vec3.dot(g, g), ON * ON * vec3.dot(x, x)
             if f * f < room * square:
                 p = vec3.add(p, turned(own, i, vec3.scale((sqrt(room) - f / sqrt(square)) / sqrt(square), g)))
@@ -263,7 +267,7 @@ def _touch_elsewhere(own: Any, count: int, a: Any, c: Any, i: int) -> bool:
         x, t, hole = three(own, at, X0), three(own, at, T0), max(sizes[1] - sizes[0], 0.0)
         may_be = (x[0] * t[1] - x[1] * t[0]) ** 2 * sizes[1] > HOLLOW * hole * hole * hole
         if free and not changed and may_be and middle[0] * middle[0] + middle[1] * middle[1] < inner:
-            form, over = form_of(kind, sizes), get(own, at, L)
+            form, over = three(own, at, SHAPE), get(own, at, L)
             x, t, _ = shoot(kind, form, three(own, at, X0), three(own, at, T0), 0.5 * over, TOLERANCE)
             if bending(kind, form, x, t, t) < 0.0:
                 changed = True
@@ -390,8 +394,7 @@ def _linearize(own: Any, matrix: Any, count: int, a: Any, c: Any) -> Any:
 def evaluate(own: Any, i: int, tolerance: float) -> None:
     """The ends of a geodesic in Ground, how the surface is curved there, the Jacobi fields."""
     kind = int(bare(get(own, i, KIND)))
-    form = form_of(kind, three(own, i, SIZES))
-    _keep(own, i, shoot(kind, form, three(own, i, X0), three(own, i, T0), get(own, i, L), tolerance))
+    _keep(own, i, shoot(kind, three(own, i, SHAPE), three(own, i, X0), three(own, i, T0), get(own, i, L), tolerance))
 
 
 @apart
@@ -434,7 +437,7 @@ def _put_beside(own: Any, held: Any, i: int, count: int) -> int:
 @generic
 def _put_one(own: Any, held: Any, s: int, k: int) -> None:
     """Put one at place k; the first at all, as those without a geodesic have it."""
-    form, x, t = form_of(int(get(own, s, KIND)), three(own, s, SIZES)), three(own, s, X0), three(own, s, T0)
+    form, x, t = three(own, s, SHAPE), three(own, s, X0), three(own, s, T0)
     for lane in range(k, 8 if k == 0 else k + 1):
         for c in range(3):
             store(held, FORM + c, lane, form[c])
@@ -449,7 +452,7 @@ def _keep(own: Any, i: int, found: Any) -> None:
     """Keep what `evaluate` finds, from the point, the direction and the Jacobi fields at the end."""
     end, way, jacobi = found
     kind = int(bare(get(own, i, KIND)))
-    form = form_of(kind, three(own, i, SIZES))
+    form = three(own, i, SHAPE)
     x, t = three(own, i, X0), three(own, i, T0)
     for k in range(4):
         put(own, i, JACOBI + k, jacobi[k])
@@ -722,22 +725,20 @@ def _step(own: Any, matrix: Any, count: int, longest: float) -> None:
         if touched(own, i):
             for k in range(4):
                 put(own, i, RESIDUAL + k, part * get(own, i, RESIDUAL + k))
-            move_ends(own, i)
             move(own, i)
+            move_ends(own, i)
 
 
 @generic
 def move(own: Any, i: int) -> None:
-    """Change a geodesic."""
+    """Change a geodesic, whose ends in Ground are as `evaluate` has left them."""
     s, beta, theta, sigma = three_and_one(own, i)
-    kind = int(bare(get(own, i, KIND)))
-    x, t, length = moved(
-        *(kind, form_of(kind, three(own, i, SIZES)), three(own, i, X0), three(own, i, T0), get(own, i, L)),
-        *(s, beta, theta, sigma),
-    )
+    kind, form, t = int(bare(get(own, i, KIND))), three(own, i, SHAPE), three(own, i, T0)
+    b = turned_back(own, i, three(own, i, ENDS + 9))
+    x = projected(kind, form, vec3.add_scaled(vec3.add_scaled(three(own, i, X0), s, t), beta, b))
     put_three(own, i, X0, x)
-    put_three(own, i, T0, t)
-    put(own, i, L, length)
+    put_three(own, i, T0, made_tangent(vec3.add_scaled(t, theta, b), gradient(kind, form, x)[1]))
+    put(own, i, L, get(own, i, L) + sigma - s)
 
 
 @generic
@@ -757,13 +758,3 @@ def three_and_one(own: Any, i: int) -> Any:
     """The changes of a geodesic."""
     s, beta, theta = three(own, i, RESIDUAL)
     return s, beta, theta, get(own, i, RESIDUAL + 3)
-
-
-@generic
-def moved(kind: int, form: Any, x: Any, t: Any, length: Any, s: Any, beta: Any, theta: Any, sigma: Any) -> Any:
-    """A geodesic's first point, direction and length after a change."""
-    n, _ = normal(kind, form, x)
-    b = vec3.cross(t, n)
-    there = projected(kind, form, vec3.add_scaled(vec3.add_scaled(x, s, t), beta, b))
-    way = made_tangent(vec3.add_scaled(t, theta, b), gradient(kind, form, there)[1])
-    return there, way, length + sigma - s
