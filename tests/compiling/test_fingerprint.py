@@ -1,15 +1,18 @@
 """The name of compiled code: a hash of all that a kernel reaches, and nothing else. Hashes only, nothing is compiled here."""
 
+import enum
 import json
 import os
 import shutil
 import subprocess
 import sys
+from collections import namedtuple
 from pathlib import Path
 
 import pytest
 
 import mobod
+from mobod.compiling.fingerprint import fingerprint
 
 PACKAGE = Path(mobod.__file__).parent
 #: Prints what all code depends on; with an argument, fingerprints of all kernels and routines of some rooms, too.
@@ -126,6 +129,22 @@ def test_constants_and_closures_count_by_value(changed):
     assert "stepping.loop.advance" in changed(
         ("stepping/evaluate.py", "ALWAYS, FULL_NEWTON = 1, 2", "ALWAYS, FULL_NEWTON = 4, 2")
     )
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        (namedtuple("Pair", "a b"), namedtuple("Pair", "b a")),
+        (namedtuple("Pair", "a b")(1.0, 2.0), namedtuple("Pair", "b a")(1.0, 2.0)),
+        (namedtuple("Pair", "a b", defaults=[1.0]), namedtuple("Pair", "a b", defaults=[2.0])),
+        (enum.IntEnum("Kind", {"A": 1}), enum.IntEnum("Kind", {"A": 2})),
+    ],
+)
+def test_classes_count_by_what_numba_compiles_of_them(classes):
+    def of(x):
+        return fingerprint(lambda: x)
+
+    assert of(classes[0]) != of(classes[1])
 
 
 EXHAUSTIVE = pytest.mark.exhaustive

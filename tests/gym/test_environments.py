@@ -1,6 +1,7 @@
 """Environments conform to Gymnasium, and a state's episode depends on its seed alone."""
 
 import dataclasses
+from collections import namedtuple
 
 import numpy as np
 import pytest
@@ -104,6 +105,16 @@ def test_what_functions_of_tasks_are_compiled_to_is_kept_on_disk(monkeypatch):
 
     called = play(VectorEnv(dataclasses.replace(tasks[0], act=act), 2), actions, 5)
     assert all(np.array_equal(a, b) for a, b in zip(called, first[0], strict=True))
+
+
+def test_what_depends_on_a_users_class_is_not_kept_on_disk():
+    """As compiled code of one whose fields are in another order would be found."""
+
+    def rewarded(pair):
+        return dataclasses.replace(make_task("pendulum"), reward=lambda q: pair.first)
+
+    pairs = [namedtuple("Pair", fields)(2.0, 4.0) for fields in ("first second", "second first")]
+    assert [play(VectorEnv(rewarded(pair), 1), [np.zeros((1, 1))], 5)[2] for pair in pairs] == [2.0, 4.0]
 
 
 def test_make_vec_takes_the_ensemble():

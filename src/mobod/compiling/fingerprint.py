@@ -143,7 +143,7 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
             return "apart" if plain in engine.kept_apart else "function"
         return "primitive", plain.__module__, plain.__qualname__
     if isinstance(value, tuple):
-        return type(value).__qualname__, [_value(one, user, called) for one in value]
+        return type(value).__qualname__, *_class(type(value)), [_value(one, user, called) for one in value]
     if value is None or isinstance(value, (bool, int, float, complex, str, bytes)):
         return type(value).__name__, value.hex() if isinstance(value, float) else repr(value)
     if isinstance(value, (np.generic, np.ndarray)) and not value.dtype.hasobject:
@@ -153,8 +153,14 @@ def _value(value: Any, user: Any, called: list[Any]) -> Any:
     if type(value).__name__ == "_Intrinsic" and value.__module__.startswith("numba."):
         return "intrinsic", value.__module__, value.__name__  # as Numba's own functions call
     if isinstance(value, (type, BuiltinFunctionType, np.ufunc)):
-        return getattr(value, "__module__", None), value.__name__
+        return getattr(value, "__module__", None), value.__name__, *_class(value)
     raise NotHashable(f"{user.__qualname__} refers to {value!r}")
+
+
+def _class(value: Any) -> list[str]:
+    """Parts of a class that Numba compiles: a named tuple's fields and defaults, an enum's members."""
+    members = {name: one.value for name, one in getattr(value, "__members__", {}).items()}
+    return [repr(one) for one in (getattr(value, "_fields", ()), getattr(value, "_field_defaults", {}), members) if one]
 
 
 def _is_numpys(function: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..compiling import engine
 from ..compiling.disk_cache import DiskCache
-from ..compiling.fingerprint import NotHashable, code_facts, fingerprint
+from ..compiling.fingerprint import code_facts
 from ..errors import ModelError
 from ..function.users import Frozen
 from .task import Task
@@ -159,11 +159,11 @@ def _frozen(functions: Mapping[str, Any]) -> tuple[Mapping[str, Any], str | None
     try:
         for name, function in functions.items():
             frozen = Frozen(function, name, of_floats=True)
-            if hasattr(function, "py_func") or len(frozen.parts) > 1:
+            if hasattr(function, "py_func") or len(frozen.parts) > 1 or frozen.fingerprint is None:
                 return functions, None
             copies[name] = frozen.function
-            facts += name, fingerprint(frozen.function)
-    except (TypeError, ModelError, NotHashable):
+            facts += name, frozen.fingerprint
+    except (TypeError, ModelError):
         return functions, None
     key = hashlib.blake2b(repr(facts).encode(), digest_size=16).hexdigest()
     for copy in copies.values():  # machine code that several processes have made meets in one
