@@ -85,13 +85,18 @@ def test_stops_are_as_hard_as_one_says(load):
 
 
 @pytest.mark.parametrize(
-    ("wrist", "limit"), [("continuous", ""), ("revolute", 'lower="0" upper="0"'), ("floating", ""), ("fixed", "")]
+    ("wrist", "limit"), [("continuous", ""), ("revolute", 'lower="0.25" upper="0.25"'), ("floating", ""), ("fixed", "")]
 )
 def test_what_has_no_bounds_has_no_stop(load, wrist, limit):
     model = load(wrist, limit, joint_limits=True, joint_damping=True)
     assert set(model.stops) == {"shoulder", "slide"}
     assert set(model.dampers) == ({"shoulder", "wrist"} if wrist in ("continuous", "revolute") else {"shoulder"})
-    assert any("leave nothing between them" in note for note in model.report) == (wrist == "revolute")
+    said = [note for note in model.report if "joint 'wrist' has limits that leave nothing between them, and is locked" in note]
+    state = model.default_state()
+    model.system.realize(state, mb.Stage.INSTANCE)
+    locked = [body.joint_name for body in model.matter.body_list if body.is_locked(state)]
+    assert (len(said), locked) == ((1, ["wrist"]) if wrist == "revolute" else (0, []))
+    assert state.q[model.coordinates["wrist"]] == 0.25 if wrist == "revolute" else True
 
 
 def test_a_joint_stays_between_its_stops_and_the_balance_of_energy_closes(load):

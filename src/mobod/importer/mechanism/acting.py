@@ -48,7 +48,7 @@ def add_forces(model: Model, mechanism: Mechanism, coordinates: Sequence[Coordin
             model.forces, mobod, which, axis.friction, deflection=slip, name=f"friction of {name}"
         )
     if options.joint_limits:
-        _add_stops(model, mechanism, limited, options)
+        _add_stops(model, [one for one in limited if one.axis.lower < one.axis.upper], options)
     report = mechanism.report
     for joint in mechanism.joints.values():
         what = " and ".join(
@@ -88,14 +88,9 @@ def _joints(coordinates: Iterable[Coordinate], names: Collection[str] | None = N
     return plural(count, "joint", "joints")
 
 
-def _add_stops(model: Model, mechanism: Mechanism, limited: Sequence[Coordinate], options: Options) -> None:
+def _add_stops(model: Model, limited: Sequence[Coordinate], options: Options) -> None:
     weights = _weigh(model.matter) if limited else {}
-    for name, mobod, which, axis, joint, angular in limited:
-        if not axis.lower < axis.upper:
-            mechanism.report.depart(
-                f"{joint.place}: joint {name!r} has limits that leave nothing between them, and has no stop"
-            )
-            continue
+    for name, mobod, which, axis, _, angular in limited:
         gives_way = YIELD_ANGLE if angular else YIELD_LENGTH
         # an effort without bounds says nothing of how stiff a stop is
         bounded = axis.effort > 0.0 and math.isfinite(axis.effort / gives_way)
@@ -120,13 +115,23 @@ def _weigh(matter: SimbodyMatterSubsystem) -> dict[int, float]:
 
 
 def put_inside(mechanism: Mechanism, coordinates: Sequence[Coordinate], closing: Collection[str], mimic: bool) -> None:
-    """Start coordinates that are outside their limits at these, lest stops throw them out with a bang.
+    """Start coordinates that are outside their limits at these, lest stops throw them out with a bang; lock those between none.
 
     Not those of joints that are *closing* loops: these start where the loop is closed.
     """
     for one in coordinates:
         low, high = one.axis.lower, one.axis.upper
-        if not low < high or one.joint.name in closing or (mimic and one.axis.mimic is not None):
+        determined = one.joint.name in closing or (mimic and one.axis.mimic is not None)
+        if one.axis.is_limited and not low < high:
+            line = f"{one.joint.place}: joint {one.name!r} has limits that leave nothing between them, and"
+            if low == high and not determined and len(one.joint.axes) == 1:
+                one.set_default(low)
+                one.mobod.lock_by_default()
+                mechanism.report.append(f"{line} is locked; unlock of its body frees it")
+            else:
+                mechanism.report.depart(f"{line} has no stop")
+            continue
+        if determined:
             continue
         q = one.get_default()
         inside = min(max(q, low), high)

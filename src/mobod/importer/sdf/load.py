@@ -59,7 +59,8 @@ def load_sdf(
     joint_damping : bool, default: True
         Whether axes with ``<damping>`` have a `force.MobilityLinearDamper`. Springs (``<spring_stiffness>``) always act.
     joint_limits : bool, default: True
-        Whether axes with limits have a `force.MobilityLinearStop`. One that zero is outside of starts at its limit.
+        Whether axes with limits have a `force.MobilityLinearStop`. One that zero is outside of starts at its limit, and one
+        whose two limits are the same is locked there.
     joint_friction : bool, optional
         Whether axes with ``<friction>`` have a `force.MobilityDryFriction`. Unless given they do not, and a warning says so.
     stop_stiffness, stop_dissipation : float, optional

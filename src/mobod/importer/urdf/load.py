@@ -62,7 +62,7 @@ def load_urdf(
         what moves is the bare mechanism, which gravity alone pulls at.
     joint_limits : bool, default: True
         Whether revolute and prismatic joints with limits have a `force.MobilityLinearStop`. One that zero is outside of is at
-        its limit in `Model.default_state`.
+        its limit in `Model.default_state`; one whose two limits are the same is locked there.
     joint_friction : bool, optional
         Whether joints with ``<dynamics friction="...">`` have a `force.MobilityDryFriction`. Unless given they do not, and a
         warning says so.
