@@ -256,7 +256,7 @@ def test_all_mobilizers(make, close):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", [6, pytest.param(1, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("share", [12, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_all_forces(share, make, close):
     model, made, state = realized_with_all(make, one_in(share, make.rng))
     for force in [*made, model.gravity]:

@@ -53,7 +53,7 @@ def test_all_mobilizers_with_locks(make, close, angles):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", [8, pytest.param(1, marks=pytest.mark.exhaustive)])
+@pytest.mark.parametrize("share", [12, pytest.param(1, marks=pytest.mark.exhaustive)])
 def test_all_forces(share, make, close):
     _, _, state = realized_with_all(make, one_in(share, make.rng))
     assert_second(state, make.rng, close, 1e-6, 1e-4)
