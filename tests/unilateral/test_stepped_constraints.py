@@ -256,7 +256,7 @@ def test_measures_and_open_contacts_leave_states_in_lanes(rng, monkeypatch):
         assert stop.calc_gap(one) > -1e-6
 
 
-@pytest.mark.filterwarnings("ignore:surfaces start deep", "ignore:contacts are violated")
+@pytest.mark.filterwarnings("ignore:surfaces start deep", "ignore:contacts are violated", "ignore:.*may have carried")
 def test_room_is_made_in_steps_from_python_too(rng, monkeypatch):
     """Which give up a step without it, and call again."""
     for _ in range(6):
