@@ -703,6 +703,47 @@ def test_tumbling_cubes_by_steps(seed):
     assert end.q[6] > 0.499 and integrator.get_largest_residual() < 1e-6
 
 
+def cubes_on_a_table(seed):
+    """Three cubes on three points each, side by side or on each other, on a table that goes to and fro; springs pull them."""
+    rng = np.random.default_rng(seed)
+    slope = rng.uniform(0.0, 0.35)
+    system, matter = empty((G * np.sin(slope) * np.cos(1.0), G * np.sin(slope) * np.sin(1.0), -G * np.cos(slope)))
+    table = mb.mobilizer.Slider(matter.ground, solid(), name="table")
+    mb.motion.Sinusoid(table, mb.Motion.Level.POSITION, rng.uniform(0.01, 0.1), rng.uniform(2, 8), 0.0)
+    cubes, places = [], []
+    for i in range(3):
+        below, z, place = table, 0.0, np.array([0.0, 3.0 * i, 0.5])
+        if i > 0 and rng.random() < 0.5:
+            below, z, place = cubes[-1], 0.5, places[-1] + [*rng.uniform(-0.2, 0.2, 2), 1.0]
+        cube = mb.mobilizer.Free(matter.ground, solid(rng.uniform(0.5, 2.0), (1 / 6, 1 / 6, 1 / 6)), name=f"cube {i}")
+        friction = rng.uniform(0.2, 0.8)
+        for x, y in ((0.5, 0.5), (0.5, -0.5), (-0.5, 0.0)):
+            mb.contact.PointPlane(below, (0, 0, 1), z, cube, (x, y, -0.5), 0.0, static_friction=friction)
+        hand = mb.mobilizer.Slider(
+            matter.ground, solid(), X_PF=mb.Transform(place + np.array([2.0, rng.uniform(-0.3, 0.3), 0.0]))
+        )
+        mb.motion.Steady(hand, rng.uniform(0.2, 1.0))
+        spring = cube, rng.uniform(-0.3, 0.3, 3), hand, (0, 0, 0), rng.uniform(20, 60), 2.0
+        mb.force.TwoPointLinearSpring(system.forces, *spring)
+        cubes, places = [*cubes, cube], [*places, place]
+    state = system.realize_topology()
+    for cube, place in zip(cubes, places, strict=True):
+        cube.set_q_to_fit_translation(state, place)
+    return system, state
+
+
+def test_what_contacts_do_is_found_whatever_hovers():
+    """What they did was not found where friction of several hovers about its limit, one after the other: events had no end."""
+    system, state = cubes_on_a_table(22)
+    integrator = mb.integrator.RungeKuttaMerson(system, accuracy=1e-5)
+    motion = mb.simulate(system, state, 0.1, integrator=integrator, report_interval=0.01)
+    steps = mb.integrator.TimeStepping(system, fixed_step_size=1e-3)
+    assert motion.q[-1] == pytest.approx(mb.simulate(system, state, 0.1, integrator=steps).q[-1], abs=2e-3)
+    for one in motion.states:
+        system.realize(one, mb.Stage.POSITION)
+        assert all(contact.calc_gap(one) > -1e-6 for contact in system.matter.unilateral_contacts)
+
+
 def test_viscous_friction_of_a_block_that_slides_by_events_grows_with_its_slip():
     """With v' = -g (mu + c v): v = (v_0 + mu / c) exp(-c g t) - mu / c."""
     system = mb.MultibodySystem()

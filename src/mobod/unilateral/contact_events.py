@@ -72,8 +72,8 @@ _AHEAD = 1e-4
 _OUT_OF_LAW = 1e-3
 #: So many times it is found out what contacts do next where little speeds are taken away after that.
 _MOST_ASKED = 5
-#: So many events for each contact, and two more, within that part of the time scale have no end.
-_MOST_EVENTS, _SHORT = 50, 0.1
+#: For each contact, and two more, it is found out so many times in that part of the time scale what they do: without end.
+_MOST_EVENTS, _SHORT = 500, 0.1
 #: So many sets of what contacts do are remembered, with their witnesses.
 _MOST_SETS = 1000
 
@@ -231,8 +231,10 @@ class ContactEvents(EventHandler):
         table, matter, overrun = contact_table(state), self._system.get_matter_subsystem(), self._overrun(state)
         u, told = state.u_values.copy(), 0 if state.impulses is None else len(state.impulses.found)
         before = state.field("constraint_enabled").copy(), state.field("friction_rows").copy()
+        memory = state.record.slip_memory.copy()
         sticks = goes_on = np.zeros(len(table.contacts), bool)
-        for _ in range(_MOST_ASKED):
+        asked = 0
+        while asked < _MOST_ASKED:
             more = self._switch(state, overrun, goes_on)
             slides = state.field("friction_rows")[table.normal] >= 0
             hovers = sticks & slides & ~goes_on
@@ -240,11 +242,12 @@ class ContactEvents(EventHandler):
                 state.u_values[:] = u
                 state.invalidate_u()
                 matter.switch_contacts(state, *before)
+                state.record.slip_memory[:] = memory
                 if state.impulses is not None:
                     del state.impulses.found[told:]
-                sticks, goes_on = np.zeros_like(sticks), goes_on | hovers
+                sticks, goes_on, asked = np.zeros_like(sticks), goes_on | hovers, 0
             elif more:
-                sticks = table.closed(state) & ~slides
+                sticks, asked = table.closed(state) & ~slides, asked + 1
             else:
                 break
 
