@@ -240,7 +240,7 @@ def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: fl
     for _ in range(MOST):
         _put_order(series, 0, (scale[0] * x[0], scale[1] * x[1], scale[2] * x[2], jacobi[0], jacobi[2]))
         _put_order(series, 1, (scale[0] * t[0], scale[1] * t[1], scale[2] * t[2], jacobi[1], jacobi[3]))
-        n, part = _expand(kind, form, series, vec3.dot(t, t), absolute(bare(rest)), tolerance)
+        n, part = _expand(kind, form, over, series, vec3.dot(t, t), absolute(bare(rest)), tolerance)
         step = part * rest
         y, rate = _summed(series, n, step)
         x, t = (over[0] * y[0], over[1] * y[1], over[2] * y[2]), (over[0] * rate[0], over[1] * rate[1], over[2] * rate[2])
@@ -252,11 +252,12 @@ def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: fl
 
 
 @generic
-def _expand(kind: int, form: Any, series: Any, square: Any, length: Any, tolerance: float) -> Any:
+def _expand(kind: int, form: Any, squares: Any, series: Any, square: Any, length: Any, tolerance: float) -> Any:
     """Find the orders of a geodesic's series from 2 on; how many are needed, and for which part of a length they are enough.
 
-    They are of y, a and r; y is g = B x of an ellipsoid x.B x = 1, and x of a torus, of radii r and R. With d the distance
-    from its axis, and the integral C = t.B t |g|^2 of Joachimsthal, or (x t_y - y t_x)^2 of Clairaut, they fulfil
+    Of an ellipsoid *squares* are those of its radii. The series are of y, a and r; y is g = B x of an ellipsoid x.B x = 1, and x
+    of a torus, of radii r and R. With d the distance from its axis, and the integral C = t.B t |g|^2 of Joachimsthal, or
+    (x t_y - y t_x)^2 of Clairaut, they fulfil
 
         g'' = -C B g / |g|^4        a'' = -det B a / |g|^4
         r^2 (x, y)'' = -m (1 - R / d) (x, y),  r^2 z'' = -m z,  m = t.t - C R / d^3        r^2 a'' = -(1 - R / d) a
@@ -268,15 +269,15 @@ def _expand(kind: int, form: Any, series: Any, square: Any, length: Any, toleran
     o = zero(square)
     x, t = _three(series, 0), _three(series, 1)
     twist, by, by_a = x[0] * t[1] - x[1] * t[0], (o + 1.0, o + 1.0, o + 1.0), o + 1.0
-    turn, bend = twist * twist * form[1], 1.0 / (form[0] * form[0])
-    is_torus = kind != ELLIPSOID
-    if kind == ELLIPSOID:
-        stays = (t[0] * t[0] / form[0] + t[1] * t[1] / form[1] + t[2] * t[2] / form[2]) * vec3.dot(x, x)
+    turn, bend, p0, is_torus = twist * twist * form[1], o, o, kind != ELLIPSOID
+    over = 1.0 / (x[0] * x[0] + x[1] * x[1] + (o if is_torus else x[2] * x[2]) + 1e-300)
+    if is_torus:
+        bend, p0 = 1.0 / (form[0] * form[0]), sqrt(over)
+    else:
+        stays = (t[0] * t[0] * squares[0] + t[1] * t[1] * squares[1] + t[2] * t[2] * squares[2]) * vec3.dot(x, x)
         by, by_a = vec3.scale(stays, form), form[0] * form[1] * form[2]
     size, far, small, n, part = bare(vec3.dot(t, t)) * tolerance * tolerance, one(length), 0, ORDER, 1.0
     now, before, a0, r0 = zero(length), zero(length), load(series, 0, 3), load(series, 0, 4)
-    over = 1.0 / (x[0] * x[0] + x[1] * x[1] + (o if is_torus else x[2] * x[2]) + 1e-300)
-    p0 = sqrt(over)
     q0, v0, f0, g0, h0 = p0 * over, over * over, o, o, o
     for k in range(ORDER - 1):
         first = 1.0 if k == 0 else 0.0
