@@ -4,7 +4,7 @@ ROS keeps packages in folders of a workspace, Gazebo models in folders of their 
 the model, ``package://NAME/PATH`` or ``model://NAME/PATH``. Of what NAME could be, the first folder is taken that has PATH:
 
 1. ``package_dirs``: folders that are called NAME, or hold a folder NAME, or are described as NAME by their ``package.xml``;
-2. the folders above the file, likewise;
+2. the folders above the file, likewise; in these and in ``package_dirs`` a folder ``models``, beside that of Gazebo's worlds;
 3. the folders of the environment's ``ROS_PACKAGE_PATH``, ``share`` in those of ``AMENT_PREFIX_PATH``, ``GAZEBO_MODEL_PATH``,
    ``GZ_SIM_RESOURCE_PATH``, ``SDF_PATH``.
 """
@@ -84,6 +84,7 @@ class MeshFinder:
             if folder.name == package or self._name_of(folder) == package:
                 yield folder
             yield folder / package
+            yield folder / "models" / package
         for variable in ("ROS_PACKAGE_PATH", "AMENT_PREFIX_PATH", "GAZEBO_MODEL_PATH", "GZ_SIM_RESOURCE_PATH", "SDF_PATH"):
             for word in os.environ.get(variable, "").split(os.pathsep):
                 if word:

@@ -368,6 +368,9 @@ def test_a_model_is_included_by_its_bare_name_and_a_light_is_left_out(library, t
     one = mb.load_sdf(path, package_dirs=library)
     assert set(one.bodies) == {"arm::base", "arm::hand"}
     assert any("<include> of a <light> is ignored" in line for line in one.report), one.report
+    (tmp_path / "worlds" / "night").mkdir(parents=True)  # beside the folder of models, as Gazebo has them
+    other = path.rename(tmp_path / "worlds" / "night" / "world.sdf")
+    assert set(mb.load_sdf(other).bodies) == set(one.bodies)
 
 
 def test_what_surfaces_and_looks_have_besides_is_reported(load):
