@@ -255,8 +255,8 @@ def _integrated(kind: int, form: Any, x: Any, t: Any, length: Any, tolerance: fl
 def _expand(kind: int, form: Any, squares: Any, series: Any, square: Any, length: Any, tolerance: float) -> Any:
     """Find the orders of a geodesic's series from 2 on; how many are needed, and for which part of a length they are enough.
 
-    Of an ellipsoid *squares* are those of its radii. The series are of y, a and r; y is g = B x of an ellipsoid x.B x = 1, and x
-    of a torus, of radii r and R. With d the distance from its axis, and the integral C = t.B t |g|^2 of Joachimsthal, or
+    Of an ellipsoid *squares* are those of its radii. The series are of y, a and r; y is g = B x of an ellipsoid x.B x = 1, and
+    x of a torus, of radii r and R. With d the distance from its axis, and the integral C = t.B t |g|^2 of Joachimsthal, or
     (x t_y - y t_x)^2 of Clairaut, they fulfil
 
         g'' = -C B g / |g|^4        a'' = -det B a / |g|^4
