@@ -33,13 +33,18 @@ def each_inlined(x):
         grow_inlined(x, i)
 
 
-def calls_of(kernel, name):
-    """The calls of a function in the code of a kernel, compiled anew: Numba does not show what it has loaded."""
+def code_of(kernel):
+    """LLVM's code of a kernel, compiled anew: Numba does not show what it has loaded."""
     dispatcher = engine.numba().njit(**engine.OPTIONS)(kernel.python)
     with engine.compiling(), quickly(dispatcher):
         dispatcher.compile((engine.numba().float64[::1],))
     (code,) = dispatcher.inspect_llvm().values()
-    return len(re.findall(rf"call [^\n]*{name}", code))
+    return code
+
+
+def calls_of(kernel, name):
+    """The calls of a function in the code of a kernel."""
+    return len(re.findall(rf"call [^\n]*{name}", code_of(kernel)))
 
 
 @pytest.mark.skipif(bool(why_unpatched()), reason="this version of Numba compiles as it does")
@@ -49,6 +54,15 @@ def test_a_function_that_is_apart_is_called_and_one_that_is_generic_is_not():
     each_inlined(y)
     assert np.array_equal(x, y) and x[1] == 4.0 / 3.0
     assert calls_of(each_apart, "grow_apart") > 0 and calls_of(each_inlined, "grow_inlined") == 0
+
+
+@pytest.mark.skipif(bool(why_unpatched()), reason="this version of Numba compiles as it does")
+def test_what_vectors_a_kernel_keeps_on_the_stack_begin_at_cache_lines():
+    """Of the kernel, of what Python calls in its place, and of a function that is apart."""
+    code = code_of(each_apart)
+    aligned = [f"#{number} " for number in re.findall(r"attributes #(\d+) = \{[^}]*alignstack=64", code)]
+    own = [line for line in code.splitlines() if re.match(r"define .*(each|grow)_apart", line)]
+    assert len(own) >= 3 and all(any(mark in line for mark in aligned) for line in own)
 
 
 def test_being_apart_is_part_of_what_names_a_kernels_code(monkeypatch):

@@ -82,12 +82,12 @@ def test_the_variables_of_an_instruction_are_those_that_numba_lists():
 
 
 def functions_of(dispatcher):
-    """The optimized code of each function in a dispatcher's library, without names, which are numbered, and addresses."""
+    """The optimized code of each function in a dispatcher's library; without addresses, and names and attributes by number."""
     (text,) = dispatcher.inspect_llvm().values()
     names = re.findall(r"^define .*?(@[\w.$\"]+)\(", text, re.M)
     bodies = re.findall(r"^define .*?^}", text, re.M | re.S)
     return {
-        re.sub(r"B\d+v\d+", "", name)[:60]: re.sub(r"@[\w.$\"]+|![\w.]+|\b\d{9,}\b|v\d+(?=B)", "", body)
+        re.sub(r"B\d+v\d+", "", name)[:60]: re.sub(r"@[\w.$\"]+|![\w.]+| ?#\d+|\b\d{9,}\b|v\d+(?=B)", "", body)
         for name, body in zip(names, bodies, strict=True)
     }
 

@@ -283,7 +283,7 @@ def _simplified(text: str) -> str:
 
 def _retarget(text: str, triple: str, layout: str) -> str:
     """Code for another machine. The kernels use no type whose size differs between the two."""
-    text = re.sub(r"^target .*$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^target .*$| alignstack[(=]\d+\)?", "", text, flags=re.MULTILINE)
     text = _LIBRARY.sub(lambda found: f"@mobod_{_own_names()[found.group(1)]}(", text)
     return f'target datalayout = "{layout}"\ntarget triple = "{triple}"\n{text}'
 
