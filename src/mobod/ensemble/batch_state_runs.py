@@ -15,10 +15,10 @@ from ..stepping.evaluate import evaluate, prescribe, project
 from ..stepping.rows import set_row, set_y
 from ..stepping.witnesses import is_near_event, look
 from ..tree import sampling
-from .batch_memory import begin_measures, put_memory, take_memory
+from .batch_memory import begin_measures
 from .chunks import finish
-from .lanes.layout import FIRST_ROW, LAST_SIZE, NEXT, REACHED_TIME, STOP
-from .lanes.states import RESOLUTION, put_number_of_y, put_outcome, refill, take_y
+from .lanes.layout import FIRST_ROW, LAST_SIZE, NEXT, STOP
+from .lanes.states import load_state, put_number_of_y, put_outcome, refill
 
 #: A place in `queue` in place of that of how many have ended: the state that is on its way, -1 for none.
 CURRENT = 4
@@ -27,13 +27,10 @@ CURRENT = 4
 @generic
 def _put(model: Any, s: int, data: Any, own: Any, remembered: Any, work: Any, control: Any, counts: Any) -> int:
     """Put the variables and parameters of state *s* into the record, and project them: REACHED or NOT_PROJECTED."""
-    take_y(model, work, 0, s, data)
+    load_state(model, rk.run_of(work, work, control, counts), 0, s, data)
     set_row(model, work, rk.Y, data.time[s, 0])
-    take_memory(model, 0, data.memory, s)
     for i in range(own.shape[0]):
         own[i] = data.own_of_each[s, i]
-    control[rk.TIME] = control[rk.PREVIOUS_TIME] = data.time[s, 0]
-    control[rk.MIN_STEP] = max(control[rk.MIN_STEP], RESOLUTION * abs(data.end[s]))
     prescribe(model, counts)
     if project(model, counts, 1.0, 0, control[rk.TOLERANCE]) < 0.0:
         return rk.NOT_PROJECTED
@@ -77,12 +74,11 @@ def retire(block: Any, status: int, chunks: Any, queue: Any, data: Any, work: An
     """The run of the CURRENT state has ended: at the last report or, where it could not go on, at the end of the last step."""
     model, s = attach(block), queue[CURRENT]
     last, times = data.times.shape[1] - 1, data.times[s if data.times.shape[0] > 1 else 0]
-    data.time[s, 0] = data.reached[s, REACHED_TIME] = times[last] if status == rk.REACHED else control[rk.TIME]
+    time = times[last] if status == rk.REACHED else control[rk.TIME]
     data.reached[s, LAST_SIZE] = control[rk.LAST_STEP]
     y = data.results[s - queue[FIRST_ROW], last] if status == rk.REACHED else work[rk.Y]
     for i in range(model.ny):
         put_number_of_y(model, data, s, i, y[i])
-    put_memory(model, 0, data.memory, s)
-    put_outcome(rk.run_of(work, work, control, counts), 0, data, s, status)
+    put_outcome(model, rk.run_of(work, work, control, counts), 0, data, s, status, time)
     queue[CURRENT] = -1
     finish(chunks, 1)

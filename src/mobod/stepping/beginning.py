@@ -10,10 +10,9 @@ from ..algebra.scalar import load, load_lane, num_lanes, one, store, store_lane,
 from ..compiling import compiled, generic
 from . import record as rk
 from .errors import norms
-from .evaluate import ALWAYS, evaluate, finish_step
-from .loop import project_now
+from .evaluate import evaluate
+from .loop import begin_here
 from .record import run_of
-from .rows import begin_at
 
 
 @compiled
@@ -51,16 +50,9 @@ def choose_first_step(model: Any, run: Any, mark: Any) -> None:
 def start(block: Any, work: Any, control: Any, counts: Any) -> int:
     """The rates at the initial y of one state, and a first step."""
     model = attach(block)
-    if counts[rk.PROJECTED] == 0 and project_now(model, control, counts, counts[rk.PROJECTION] | ALWAYS) < 0:
-        return rk.NOT_PROJECTED
+    status = begin_here(model, work, control, counts, counts[rk.PROJECTED] == 0, 0)
     counts[rk.PROJECTED] = 0
-    status = evaluate(model, counts)
-    counts[rk.EVALUATIONS] += 1
-    if status != 0:
-        return rk.NOT_FINITE
-    finish_step(model, counts, 1.0)
-    begin_at(model, work)
-    if not control[rk.STEP] > 0.0:
+    if status == rk.REACHED and not control[rk.STEP] > 0.0:
         choose_first_step(model, run_of(work, work, control, counts), 1.0)
         counts[rk.EVALUATIONS] += 1
-    return rk.REACHED
+    return int(status)

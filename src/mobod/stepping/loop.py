@@ -76,21 +76,28 @@ def take_up(model: Any, work: Any, control: Any, counts: Any) -> int:
     valid = counts[rk.CHANGED] - 1
     counts[rk.CHANGED] = 0
     begin_step(model, counts, load(model.time, 0, 0))  # the last one has ended before the change
-    if valid & KINEMATICS != KINEMATICS:
-        if project_now(model, control, counts, counts[rk.PROJECTION] | ALWAYS) < 0:
-            return rk.NOT_TAKEN_UP
-        status = evaluate_projected(model, counts)
-    else:
-        status = evaluate_rest(model, counts, valid)
-    if status != 0:
+    if begin_here(model, work, control, counts, valid & KINEMATICS != KINEMATICS, valid) != rk.REACHED:
         return rk.NOT_TAKEN_UP
-    counts[rk.EVALUATIONS] += 1
-    finish_step(model, counts, 1.0)
-    begin_at(model, work)
     control[rk.TIME] = control[rk.PREVIOUS_TIME] = load(model.time, 0, 0)
     control[rk.PERMITTED_STEP], control[rk.LAST_ERROR], control[rk.STRAIN] = -1.0, 0.0, 0.0
     if counts[rk.WATCHES] > 0:  # what has been set here is no event
         look(model, counts[rk.WATCHES], True, False)
+    return rk.REACHED
+
+
+@generic
+def begin_here(model: Any, work: Any, control: Any, counts: Any, projects: bool, valid: int) -> int:
+    """y of the record, projected first or with what is *valid*, is where steps begin; with its rates: REACHED, or why not."""
+    if projects:
+        if project_now(model, control, counts, counts[rk.PROJECTION] | ALWAYS) < 0:
+            return rk.NOT_PROJECTED
+        valid = KINEMATICS if counts[rk.PROJECTOR] != 0 else 0
+    status = evaluate_rest(model, counts, valid)
+    counts[rk.EVALUATIONS] += 1
+    if status != 0:
+        return rk.NOT_FINITE
+    finish_step(model, counts, 1.0)
+    begin_at(model, work)
     return rk.REACHED
 
 
@@ -191,31 +198,22 @@ def _beginning(method: Method) -> Callable[..., int]:
     return begin
 
 
-def _taking(limit: Callable[..., None], settle: Callable[..., int]) -> Callable[..., None]:
-    """Make what follows an attempt that is a step."""
-
-    @generic
-    def take(model: Any, run: Any, controlled: bool) -> None:
-        """The attempt is a step."""
-        control, counts, h = run.control, run.plan, run.control[rk.SIZE]
-        finish_step(model, counts, 1.0)
-        shift_step(model, run.work)
-        if counts[rk.STEPS] == 0:
-            control[rk.FIRST_STEP] = h
-        control[rk.COLLAPSE] = max(control[rk.COLLAPSE], COLLAPSE_RATIO * h)
-        settle(model, run, 0, controlled)
-        counts[rk.FORCED] = 0
-        if counts[rk.LIMITER] != 0:
-            limit(model, run, 1.0)
-
-    return take
+@generic
+def end_step(model: Any, run: Any) -> None:
+    """The attempt whose end is in the record is a step."""
+    control, counts, h = run.control, run.plan, run.control[rk.SIZE]
+    finish_step(model, counts, 1.0)
+    shift_step(model, run.work)
+    if counts[rk.STEPS] == 0:
+        control[rk.FIRST_STEP] = h
+    control[rk.COLLAPSE] = max(control[rk.COLLAPSE], COLLAPSE_RATIO * h)
 
 
 def stepping(method: Method, name: str) -> Kernel:
     """Make the loop over steps of a method, whose name names the compiled code."""
-    attempt, forget, controls_fixed = method.attempt, method.forget, method.controls_fixed
+    attempt, forget, controls_fixed, limit = method.attempt, method.forget, method.controls_fixed, method.limit
     judge, settle = attempts_of(method)
-    report, begin, take = _reporting(method.interpolate), _beginning(method), _taking(method.limit, settle)
+    report, begin = _reporting(method.interpolate), _beginning(method)
 
     def advance(block: Any, work: Any, table: Any, control: Any, counts: Any, times: Any, results: Any, energies: Any) -> int:
         """Step until every time of *times* from number ``counts[REPORT]`` on is reported, or ``counts[LIMIT]`` steps are taken.
@@ -256,12 +254,17 @@ def stepping(method: Method, name: str) -> Kernel:
             controlled = counts[rk.FORCED] == 0 and (controls_fixed or control[rk.FIXED_STEP] == 0.0)
             begin_step(model, counts, time)
             judge(model, run, attempt(model, run, time, h), controlled)
-            if not control[rk.TAKEN] > 0.0:
-                status = settle(model, run, 0, controlled)
-                if status != rk.REACHED:
-                    return status
+            is_step = control[rk.TAKEN] > 0.0
+            if is_step:
+                end_step(model, run)
+            status = settle(model, run, 0, controlled)
+            if status != rk.REACHED:
+                return status
+            if not is_step:
                 continue
-            take(model, run, controlled)
+            counts[rk.FORCED] = 0
+            if counts[rk.LIMITER] != 0:
+                limit(model, run, 1.0)
             taken, realized = taken + 1, True
             if counts[rk.WATCHES] != 0:
                 realized = not look_at_end(model, work, control, counts)

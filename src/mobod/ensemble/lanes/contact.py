@@ -41,7 +41,7 @@ def _step_alone(model: Any, single: Any, crew: Any, lane: int, to: int, missed: 
     """
     run, words = crew.run, crew.spaces
     plan, control = run.plan, run.control
-    load_single(model, single, lane, run.work, control, crew.own, crew.own_of_single)
+    load_single(model, single, crew, lane)
     for i in range(model.nu):
         crew.held_of_single[i] = load_lane(run.held, i, 0, lane)
     status = rk.NOT_FINITE

@@ -91,11 +91,11 @@ def look(model: Any, crew: Any, mark: Any, begins: bool, again: bool) -> None:
 
 
 @generic
-def any_seeks(lanes: Any) -> bool:
-    """True if the last step of a lane is to be searched: asked before each call of `find_events`, which takes 0.1 us."""
+def any_is(lanes: Any, row: int, what: int) -> bool:
+    """True if a lane with a state has *what* in a row."""
     found = False
     for lane in range(8):
-        found = found or (lanes[STATE, lane] >= 0 and lanes[SEEKS, lane] != 0)
+        found = found or (lanes[STATE, lane] >= 0 and lanes[row, lane] == what)
     return found
 
 
@@ -164,15 +164,6 @@ def _ends(crew: Any, lane: int) -> bool:
     control, w = crew.run.control, crew.run.plan[ENDER]
     is_here = control[EVENT, 0, lane] <= control[AT, 0, lane] < control[at.REPORTER, 0, lane]
     return w >= 0 and is_here and crew.seen[SEEN * w + CROSSED, 0, lane] != 0.0
-
-
-@generic
-def any_waits(lanes: Any) -> bool:
-    """True if a lane waits for Python."""
-    found = False
-    for lane in range(8):
-        found = found or (lanes[STATE, lane] >= 0 and lanes[at.CALLS, lane] == at.WAITING)
-    return found
 
 
 @generic

@@ -62,9 +62,13 @@ def refill(queue: Any, chunks: Any, worker: int) -> None:
 
 
 @generic
-def take_y(model: Any, work: Any, lane: int, s: int, data: Any) -> None:
-    """y of state *s* into the row of a lane."""
-    u, z = model.nq, model.nq + model.nu
+def load_state(model: Any, run: Any, lane: int, s: int, data: Any) -> None:
+    """Load time, y and memory of state *s* into a lane, or with lane 0 into the run of one state, which begins there."""
+    work, control, u, z = run.work, run.control, model.nq, model.nq + model.nu
+    for row in (rk.TIME, rk.PREVIOUS_TIME):
+        store_lane(control, row, 0, lane, data.time[s, 0])
+    store_lane(control, rk.MIN_STEP, 0, lane, max(run.settings[rk.MIN_STEP], RESOLUTION * abs(data.end[s])))
+    take_memory(model, lane, data.memory, s)
     particles = z + model.nz
     for i in range(u):
         store_lane(work, rk.Y, i, lane, data.q[s, i])
@@ -92,8 +96,10 @@ def put_number_of_y(model: Any, data: Any, s: int, i: int, y: float) -> None:
 
 
 @generic
-def put_outcome(run: Any, lane: int, data: Any, s: int, status: int) -> None:
-    """Keep the status with which the run of state *s* has ended, and what has been counted of it."""
+def put_outcome(model: Any, run: Any, lane: int, data: Any, s: int, status: int, time: float) -> None:
+    """Keep when and with which status the run of state *s* has ended, what has been counted of it, and what it remembers."""
+    data.time[s, 0] = data.reached[s, REACHED_TIME] = time
+    put_memory(model, lane, data.memory, s)
     data.outcome[s, STATUS] = status
     data.outcome[s, ROWS] = run.counts[rk.place(run, rk.REPORT, lane)]
     for k in range(OUTCOMES - NUM_STEPS):
@@ -107,12 +113,12 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> float:
     What is known of its contacts there: 0, SETTLED or JUST.
     """
     known = 0.0
-    control, work, settings, lanes, onward = crew.run.control, crew.run.work, crew.run.settings, crew.lanes, data.onward
+    control, settings, lanes, onward = crew.run.control, crew.run.settings, crew.lanes, data.onward
     lanes[LEAVES, lane] = lanes[LEFT_AS, lane] = lanes[SEEKS, lane] = lanes[CALLS, lane] = 0
     for row in range(rk.PLAN_SIZE, rk.COUNTS_SIZE):
         lanes[row, lane] = 0
     lanes[rk.STATE, lane] = s
-    control[rk.TIME, 0, lane] = control[rk.PREVIOUS_TIME, 0, lane] = data.time[s, 0]
+    load_state(model, crew.run, lane, s, data)
     control[rk.STEP, 0, lane] = settings[rk.STEP]
     control[rk.LAST_STEP, 0, lane] = control[rk.SIZE, 0, lane] = 0.0
     control[rk.EVENT, 0, lane] = _NEVER
@@ -131,14 +137,11 @@ def take(model: Any, lane: int, s: int, crew: Any, data: Any) -> float:
         for k in range(OUTCOMES - NUM_STEPS):
             lanes[rk.STEPS + k, lane] = data.outcome[s, NUM_STEPS + k]
     control[END, 0, lane] = data.end[s]
-    control[rk.MIN_STEP, 0, lane] = max(settings[rk.MIN_STEP], RESOLUTION * abs(data.end[s]))
-    take_y(model, work, lane, s, data)
     if data.forces.shape[0] > s:
         for i in range(model.nu):
             crew.run.held[i, 0, lane] = data.forces[s, i]
     for i in range(data.own_of_each.shape[1]):
         crew.own[i, lane] = data.own_of_each[s, i]
-    take_memory(model, lane, data.memory, s)
     if crew.spaces.shape[0] > 0:
         take_impulses(crew, lane, s, data)
     return known
@@ -177,7 +180,6 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
     first = crew.queue[FIRST_ROW]
     s = lanes[rk.STATE, lane]
     at = control[rk.AT, 0, lane] if inside else control[rk.TIME, 0, lane]
-    data.time[s, 0] = reached[s, REACHED_TIME] = at
     goes_on = status == SUSPECT or status == CALLED
     reached[s, LAST_SIZE] = control[rk.STEP if goes_on else rk.LAST_STEP, 0, lane]
     if goes_on:
@@ -193,10 +195,9 @@ def _retire_one(model: Any, lane: int, crew: Any, data: Any) -> None:
         elif inside:
             y = data.results[s - first, lanes[rk.REPORT, lane] - 1, i]
         put_number_of_y(model, data, s, i, y)
-    put_memory(model, lane, data.memory, s)
+    put_outcome(model, crew.run, lane, data, s, status, at)
     if crew.spaces.shape[0] > 0:
         put_impulses(crew, lane, s, data)
-    put_outcome(crew.run, lane, data, s, status)
     if status == CALLED:
         lanes[LEAVES, lane], lanes[CALLS, lane] = 0, WAITING
     else:
