@@ -28,6 +28,7 @@ from .checkpoint import integrator_keywords
 from .energy_accounts import Ledger, acts_by_impulses
 from .quantities import Recording
 from .reports import Reports
+from .states_of_motion import Change
 from .step_status import StepStatus
 from .time_stepper import TimeStepper
 
@@ -186,7 +187,7 @@ class Run:
         self._ny, self._sizes = len(state.y_values), (len(state.q), len(state.u), len(state.z_values))
         #: Rows from which on Instance variables of the state are others than before, by event handlers, and these; with
         #: subsystems' discrete variables.
-        self.changes: list[tuple[int, dict[str, Any], Settings]] = []
+        self.changes: list[Change] = []
         # what a run begins with that its first state has not: contacts that touch there are closed
         before = state if len(rows) else recording.state
         self._own = {name: array.copy() for name, array in before.own_fields.items()}
@@ -323,7 +324,7 @@ class Run:
             row = len(self.rows) if self._reports is None else self._first + self._reports.made
             if self.changes and self.changes[-1][0] == row:
                 self.changes.pop()
-            self.changes.append((row, self._own, settings))
+            self.changes.append((row, self._own, settings, state.record.slip_memory.copy()))
             self.recording.follow(state)
 
     # ------------------------------------------------------------------------------------------ in chunks
