@@ -68,8 +68,6 @@ _LEAST_SLIP = 4.0
 _UNSURE, _NO_SLIP = 1000.0, 1e-9
 #: How far ahead, in parts of coordinates' weights, it is seen whether what is redundant stays so.
 _AHEAD = 1e-4
-#: Part of the largest normal force by which the best forces may be out of the law where what is redundant is found to hold.
-_OUT_OF_LAW = 1e-3
 #: So many times it is found out what contacts do next where little speeds are taken away after that.
 _MOST_ASKED = 5
 #: For each contact, and two more, it is found out so many times in that part of the time scale what they do: without end.
@@ -130,9 +128,6 @@ class ContactEvents(EventHandler):
             if not in_lanes:
                 self.keep_least_slips(state)
                 asks = _is_redundant(state) and not self.can_be_in_lanes(state)
-                if asks:  # what has been found to hold by more than errors can say hides no other contact's end
-                    most = max(table.contacts[k].calc_normal_force(state) for k in np.flatnonzero(closed))
-                    asks = find_margin(state) > -_OUT_OF_LAW * most
         found = self._watched.get(key := (modes.tobytes(), asks))
         if found is None:
             if len(self._watched) == _MOST_SETS:
