@@ -366,3 +366,40 @@ def test_a_slider_and_a_pin(rng):
     mb.Assembler(system).assemble(state)
     system.realize(state, mb.Stage.POSITION)
     assert_allclose(arm.find_station_location_in_ground(state, (1, 0, 0)), (30, 0.6, 0), atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", [2, 7, 9, 12, 17, 23])
+def test_ranges_that_are_reached_beside_constraints_do_not_end_a_search(seed):
+    """An arm whose hand is held, and whose markers pull joints to their limits: what these take, the others make up for."""
+    rng = np.random.default_rng(seed)
+    system = mb.MultibodySystem()
+    matter = mb.SimbodyMatterSubsystem(system)
+    link, bodies = mb.body.Rigid(mb.MassProperties(1.0, (0, 0, 0), mb.UnitInertia(1, 1, 1))), [matter.ground]
+    for k in range(4):
+        X_PF = mb.Transform(mb.Rotation.from_body_fixed_xyz(rng.uniform(-1, 1, 3) * 1.5), (0.3 * (k > 0), 0, 0))
+        bodies.append((mb.mobilizer.Universal if k else mb.mobilizer.Ball)(bodies[-1], link, X_PF=X_PF))
+    state = system.realize_topology()
+    system.realize(state, mb.Stage.POSITION)
+    hand = bodies[-1].find_station_location_in_ground(state, (0.2, 0, 0))
+    mb.constraint.Ball(matter.ground, hand, bodies[-1], (0.2, 0, 0))
+    state = system.realize_topology()
+    system.realize(state, mb.Stage.POSITION)
+    assembler, markers = mb.Assembler(system), mb.assembler.Markers()
+    for body in bodies[2:]:
+        for which in (0, 1):
+            assembler.restrict_q(body, which, -0.6, 0.6)
+    stations = [(body, p) for body in bodies[1:4] for p in ((0.1, 0.1, 0), (0, 0.1, 0.1))]
+    for k, (body, p) in enumerate(stations):
+        markers.add_marker(f"m{k}", body, p)
+    assembler.adopt_assembly_goal(markers)
+    assembler.initialize(state)
+    seen = [body.find_station_location_in_ground(state, p) + 0.15 * rng.normal(size=3) for body, p in stations]
+    markers.move_all_observations(np.array(seen))
+    assembler.set_error_tolerance(1e-6)
+    assembler.set_accuracy(1e-5)
+    assembler.track()
+    found = state.copy()
+    assembler.update_from_internal_state(found)
+    system.realize(found, mb.Stage.POSITION)
+    assert np.abs(found.q_err).max() <= 1e-6
+    assert all(np.abs(body.get_q(found)).max() <= 0.6 + 1e-12 for body in bodies[2:])

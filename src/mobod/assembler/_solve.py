@@ -78,10 +78,8 @@ def step(
         free = np.isnan(held)
         if not free.all():  # else x is the step already
             x = np.where(free, 0.0, held)
-            part_x, multipliers = equations_step(
-                H[np.ix_(free, free)], (g + H @ x)[free], c if A is None else c + A @ x, None if A is None else A[:, free], part
-            )
-            x[free] = part_x
+            given = (c, None, part) if A is None else (c, A[:, free], part, A @ x)
+            x[free], multipliers = equations_step(H[np.ix_(free, free)], (g + H @ x)[free], *given)
         below, above = free & (x < low), free & (x > high)
         if below.any() or above.any():
             held[below], held[above] = low[below], high[above]
@@ -99,8 +97,10 @@ def step(
     return np.clip(x, low, high), multipliers
 
 
-def equations_step(H: Array, g: Array, c: Array, A: Array | None, part: float) -> tuple[Array, Array]:
-    """The same without ranges; H is positive definite."""
+def equations_step(
+    H: Array, g: Array, c: Array, A: Array | None, part: float, held: Array | float = 0.0
+) -> tuple[Array, Array]:
+    """The same without ranges; H is positive definite. What *held* variables change c by is made up for in full."""
     n = len(g)
     if A is None or not len(c) or not n:
         descent = solve_positive(H, g)
@@ -112,6 +112,8 @@ def equations_step(H: Array, g: Array, c: Array, A: Array | None, part: float) -
     s, V, Z = s[:rank], Vt[:rank].T, Vt[rank:].T
     least = part * s[0] if rank else 0.0
     normal = -(V @ (s / (s * s + least * least) * (U[:, :rank].T @ c)))
+    if np.any(held):
+        normal -= V @ ((U[:, :rank].T @ held) / s)
     x = normal
     if Z.shape[1]:
         along = solve_positive(Z.T @ H @ Z, Z.T @ (g + H @ normal))
