@@ -8,6 +8,7 @@ from ..algebra.order import larger
 from ..algebra.record import attach
 from ..algebra.scalar import load, load_lane, num_lanes, one, store, store_lane, where, zero
 from ..compiling import compiled, generic
+from ..tree.project import any_positive
 from . import record as rk
 from .errors import norms
 from .evaluate import evaluate
@@ -25,9 +26,15 @@ def euler_step(block: Any, work: Any, time: Any, h: Any) -> None:
 
 
 @generic
-def choose_first_step(model: Any, run: Any, mark: Any) -> None:
-    """The size of the first step of states that are marked, by the rates at its beginning and a little later."""
+def choose_first_step(model: Any, run: Any, mark: Any) -> bool:
+    """The first step of states that are marked, unless its size is known, by rates at its beginning and a little later.
+
+    True if it was not known of some: the record has been moved.
+    """
     work, control, most = run.work, run.control, run.settings[rk.MAX_STEP]
+    mark = where(load(control, rk.STEP, 0) > 0.0, zero(mark), mark)
+    if not any_positive(mark):
+        return False
     a, b, c = norms(model, work, run.weights)
     h0 = where(a > 1e-5, where(b > 1e-5, 0.01 * a / where(b > 1e-5, b, one(b)), 1e-6 + zero(a)), 1e-6 + zero(a))
     h0 = where(h0 < most, h0, most + zero(h0))
@@ -44,6 +51,7 @@ def choose_first_step(model: Any, run: Any, mark: Any) -> None:
                 h1 = (run.settings[rk.ACCURACY] / rate) ** (1.0 / (run.plan[rk.ERROR_ORDER] + 1.0))
             # where the rates are not finite, as far as was tried
             store_lane(control, rk.STEP, 0, lane, h if rate < 0.0 else min(100.0 * h, h1, most))
+    return True
 
 
 @compiled
@@ -52,7 +60,6 @@ def start(block: Any, work: Any, control: Any, counts: Any) -> int:
     model = attach(block)
     status = begin_here(model, work, control, counts, counts[rk.PROJECTED] == 0, 0)
     counts[rk.PROJECTED] = 0
-    if status == rk.REACHED and not control[rk.STEP] > 0.0:
-        choose_first_step(model, run_of(work, work, control, counts), 1.0)
+    if status == rk.REACHED and choose_first_step(model, run_of(work, work, control, counts), 1.0):
         counts[rk.EVALUATIONS] += 1
     return int(status)

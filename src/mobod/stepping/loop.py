@@ -42,9 +42,7 @@ from .witnesses import look, look_at_end, suspects
 @compiled
 def return_to_end(block: Any, work: Any, control: Any, counts: Any) -> int:
     """Realize the record at the end of the last step, from which reports have moved it."""
-    model = attach(block)
-    set_y(model, control[rk.TIME], work[rk.Y])
-    return evaluate(model, counts)
+    return return_to_begin(attach(block), run_of(work, work, control, counts))
 
 
 @generic
@@ -61,13 +59,13 @@ def take_samples(model: Any, run: Any) -> int:
 
 
 @generic
-def return_to_begin(model: Any, run: Any) -> None:
+def return_to_begin(model: Any, run: Any) -> Any:
     """Realize the record where the next step begins, from which it has been moved.
 
     That is not counted: it depends on reports, and on where a call of the loop has ended.
     """
     set_y(model, run.control[rk.TIME], run.work[rk.Y])
-    evaluate(model, run.plan)
+    return evaluate(model, run.plan)
 
 
 @generic

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from ...algebra.order import smaller
-from ...algebra.scalar import load, load_lane, num_lanes, one, store, where, zero
+from ...algebra.scalar import load, one, store, where, zero
 from ...compiling import apart
 from ...stepping.beginning import choose_first_step
 from ...stepping.evaluate import ALWAYS, evaluate, finish_step, project
 from ...stepping.limits import limit_steps
-from ...stepping.record import FIXED_STEP, LIMITER, SOUND, STEP, TIME, TOLERANCE, Y
+from ...stepping.record import FIXED_STEP, LIMITER, SOUND, TIME, TOLERANCE, Y
 from ...stepping.rows import set_row, shift
 from ..batch_memory import begin_measures
 from .events import look
@@ -38,12 +38,7 @@ def begin(model: Any, crew: Any) -> None:
     shift(model, work, able)
     if settings[FIXED_STEP] > 0.0:
         return
-    any_unknown = False
-    for lane in range(num_lanes(fresh)):
-        unknown = not load_lane(control, STEP, 0, lane) > 0.0
-        any_unknown = any_unknown or (unknown and load_lane(marks, FRESH, 0, lane) > 0.0)
-    if any_unknown:
-        choose_first_step(model, run, where(load(control, STEP, 0) > 0.0, zero(fresh), fresh))
+    if choose_first_step(model, run, fresh):
         if plan[LIMITER] == 0:
             return
         set_row(model, work, Y, load(control, TIME, 0))
