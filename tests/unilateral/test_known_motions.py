@@ -160,7 +160,8 @@ def test_states_of_a_motion_have_the_friction_of_what_slides():
     contact = system.matter.get_unilateral_contact(0)
     motion = mb.simulate(system, state, 0.4, report_interval=0.2)
     along = motion.u[-1] / np.linalg.norm(motion.u[-1])
-    for one in motion.states:  # the first one, too, which slides from rest
+    of_many = mb.Ensemble(system, 2, state=state).simulate(0.4, report_interval=0.2)
+    for one in (*of_many[1].states, *motion.states):  # the first ones, too, which slide from rest
         system.realize(one)
         assert one.u_dot == pytest.approx((G * (np.sin(angle) - 0.2 * np.cos(angle))) * along)
         friction = contact.find_force_on_second_body_in_g(one)

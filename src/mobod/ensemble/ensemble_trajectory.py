@@ -16,8 +16,8 @@ from ..errors import ModelError
 from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import read_recording
 from ..simulation.sensitivities import Sensitivities
-from ..simulation.states_of_motion import Change
 from ..simulation.trajectory import Trajectory
+from ..state.resources import Settings
 from ..state.state import State
 from ..state.storage import read_only
 from ..value.attributes import Sealed
@@ -155,7 +155,7 @@ class EnsembleTrajectory(Sealed):
         statistics: dict[str, Any],
         state_of: Callable[[int], State] | None,
         quantities: Mapping[str, Array] | None = None,
-        changes: dict[int, list[Change]] | None = None,
+        changes: dict[int, list[tuple[int, dict[str, Any], Settings]]] | None = None,
         events: Mapping[int, tuple[Events, npt.NDArray[np.int64]]] | None = None,
         sensitivities: Sensitivities | None = None,
     ) -> None:

@@ -22,10 +22,10 @@ from ..simulation.events import Events
 from ..simulation.quantities import Recording
 from ..simulation.run import IntegratorSettings, Run, integrator_settings, make_integrator
 from ..simulation.sensitivities import Sensitivities
-from ..simulation.states_of_motion import Change
 from ..simulation.table import MemoryRows
 from ..simulation.time_stepper import TimeStepper
 from ..simulation.variational import variational
+from ..state.resources import Settings
 from ..state.state import State
 from ..stepping import record as rk
 from ..system.forward_sensitivities import Directions
@@ -72,7 +72,7 @@ class OneRun:
     failure: str | None = None
     termination: str | None = None
     sensitivities: Sensitivities | None = None
-    changes: list[Change] = field(default_factory=list)
+    changes: list[tuple[int, dict[str, Any], Settings]] = field(default_factory=list)
     events: Events | None = None
     event_rows: npt.NDArray[np.int64] | None = None
     #: Where it goes on in a lane: its next step, what that depends on, when its present interval began, and its reach.
@@ -134,7 +134,7 @@ def run_one(
     stepper.may_be_saved, stepper.warns_of_overlap = False, onward is None
     if onward is not None:
         stepper.contacts_are_handled, stepper.closed_are_handled = onward.changed, onward.contacts
-    changes: list[Change] = []
+    changes: list[tuple[int, dict[str, Any], Settings]] = []
     try:
         stepper.initialize(state)
         if onward is not None:

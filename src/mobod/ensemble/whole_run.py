@@ -19,7 +19,7 @@ from ..simulation.event_log import EventLog
 from ..simulation.events import Events, joined
 from ..simulation.hdf5_file import FileRows
 from ..simulation.simulate import describe
-from ..simulation.states_of_motion import Change
+from ..state.resources import Settings
 from ..state.state import State
 from ..stepping import record as rk
 from ..system.interpreted import interpreted_lines
@@ -460,7 +460,6 @@ class WholeRun:
         )
 
 
-def change_of(row: int, state: State) -> Change:
-    """An entry of a run's `changes`: from *row* on Instance variables, and how contacts slide, are those of *state*."""
-    own = {name: array.copy() for name, array in state.own_fields.items()}
-    return row, own, state.settings(), state.record.slip_memory.copy()
+def change_of(row: int, state: State) -> tuple[int, dict[str, Array], Settings]:
+    """An entry of a run's `changes`: from *row* on Instance variables are those of *state*."""
+    return row, {name: array.copy() for name, array in state.kept_fields.items()}, state.settings()

@@ -28,7 +28,6 @@ from .checkpoint import integrator_keywords
 from .energy_accounts import Ledger, acts_by_impulses
 from .quantities import Recording
 from .reports import Reports
-from .states_of_motion import Change
 from .step_status import StepStatus
 from .time_stepper import TimeStepper
 
@@ -187,10 +186,10 @@ class Run:
         self._ny, self._sizes = len(state.y_values), (len(state.q), len(state.u), len(state.z_values))
         #: Rows from which on Instance variables of the state are others than before, by event handlers, and these; with
         #: subsystems' discrete variables.
-        self.changes: list[Change] = []
+        self.changes: list[tuple[int, dict[str, Any], Settings]] = []
         # what a run begins with that its first state has not: contacts that touch there are closed
         before = state if len(rows) else recording.state
-        self._own = {name: array.copy() for name, array in before.own_fields.items()}
+        self._own = {name: array.copy() for name, array in before.kept_fields.items()}
         self._settings = before.settings()
         #: What stands for the Instance variables as they were last looked at.
         self._seen: object = None
@@ -312,7 +311,7 @@ class Run:
                 f"an event at or before time {state.time:.9g} has changed the number of coordinates; a Trajectory has rows "
                 "of one length: use a TimeStepper"
             )
-        own, settings = state.own_fields, state.settings(self._settings)
+        own, settings = state.kept_fields, state.settings(self._settings)
         regrouped, self._seen = state.instance_token is not self._seen, state.instance_token
         if not (own or self._own or settings or self._settings):
             return
@@ -324,7 +323,7 @@ class Run:
             row = len(self.rows) if self._reports is None else self._first + self._reports.made
             if self.changes and self.changes[-1][0] == row:
                 self.changes.pop()
-            self.changes.append((row, self._own, settings, state.record.slip_memory.copy()))
+            self.changes.append((row, self._own, settings))
             self.recording.follow(state)
 
     # ------------------------------------------------------------------------------------------ in chunks

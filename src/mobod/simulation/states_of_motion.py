@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..algebra.arrays import Array
-from ..state.resources import Settings
-from ..value.stage import Stage
-
 if TYPE_CHECKING:
     from ..state.state import State
     from .trajectory import Trajectory
-
-#: From which row on states have other Instance variables and settings, these, and how contacts were let slide.
-Change = tuple[int, dict[str, Any], Settings, Array]
 
 
 class States(Sequence["State"]):
@@ -57,11 +50,11 @@ class States(Sequence["State"]):
         """Give *state*, which has seen so many *changes* of Instance variables, those of row *i*; changes until then."""
         known = self._trajectory.changes
         until = sum(change[0] <= i for change in known)
-        template = self.template
-        own, settings, memory = known[until - 1][1:] if until else (template.own_fields, {}, template.record.slip_memory)
         if until != changes:
+            template = self.template
+            own, settings = known[until - 1][1:] if until else (template.kept_fields, template.settings())
             state.take_own(own)
-            state.take_settings(settings if until else template.settings())
+            state.take_settings(settings)
         state.time = float(self._trajectory.time[i])
         state.q = self._trajectory.q[i]
         state.u = self._trajectory.u[i]
@@ -72,9 +65,6 @@ class States(Sequence["State"]):
             matter = self._trajectory.system.get_matter_subsystem()
             matter.set_all_particle_locations(state, self._trajectory.particle_locations[i])
             matter.set_all_particle_velocities(state, self._trajectory.particle_velocities[i])
-        if state.slides:
-            state.record.slip_memory[:] = memory
-            _slide_on(state)
         return until
 
     def __iter__(self) -> Iterator[State]:
@@ -82,12 +72,3 @@ class States(Sequence["State"]):
 
     def __repr__(self) -> str:
         return f"<{len(self)} states of {self._trajectory!r}>"
-
-
-def _slide_on(state: State) -> None:
-    """Let contacts that slide have the friction of their present slip; before there is any, as they were let."""
-    state.system.realize(state, Stage.VELOCITY)
-    contacts = state.system.get_matter_subsystem().unilateral_contacts
-    for one, slip in [(one, one.get_slip_velocity(state)) for one in contacts if one.is_sliding(state)]:
-        if slip.any():
-            one.enable_sliding(state, slip)

@@ -25,12 +25,13 @@ from .hdf5_file import DiskArray
 from .labels import kind_of, labels, row_names
 from .motion_files import FORMATS, LOCATIONS, VELOCITIES, columns_of, flattened, import_extra, load_motion, save_motion
 from .quantities import POSES, QUANTITY
-from .states_of_motion import Change, States
+from .states_of_motion import States
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..shapes.tracks import Track
+    from ..state.resources import Settings
     from ..state.state import State
     from ..system.system import MultibodySystem
     from ..viewer.motion_viewer import MotionViewer
@@ -220,7 +221,7 @@ class Trajectory(Sealed):
         self.template = None if state is None else state.copy()
         self._audit: Audit | None = None
         #: Rows from which on states have other Instance variables, as event handlers have left them, and these.
-        self.changes: list[Change] = []
+        self.changes: list[tuple[int, dict[str, Any], Settings]] = []
         self.ledger: Ledger | None = None  # of a run that kept the accounts itself, step by step
         self.run_settings: IntegratorSettings | None = None  # of a run that can be repeated to keep them
         self.error_estimate: ErrorEstimate | None = None

@@ -16,6 +16,8 @@ from .requirements import PartOfMatter
 from .weights import Weights
 
 _OWNED = frozenset(INSTANCE_FIELDS)
+#: The field that says how contacts slide, see `tree.sliding`.
+_SLIPS = "slip_memory"
 
 
 class OwnParameters(Weights):
@@ -74,8 +76,16 @@ class OwnParameters(Weights):
             self.stage_number = VELOCITY
         return True
 
+    @property
+    def kept_fields(self) -> dict[str, npt.NDArray[Any]]:
+        """Own Instance fields, and how contacts slide: what states of a motion have beside y and settings. No copies."""
+        return {**self.own_fields, _SLIPS: self.record.slip_memory} if self.slides else self.own_fields
+
     def take_own(self, own: dict[str, npt.NDArray[Any]]) -> None:
-        """Replace the state's own Instance fields by these; the stage falls to MODEL."""
+        """Replace the state's own Instance fields by these, which may be `kept_fields`; the stage falls to MODEL."""
+        own = dict(own)
+        if (slips := own.pop(_SLIPS, None)) is not None:
+            self.record.slip_memory[:] = slips
         for name in self.own_fields.keys() - own.keys():
             self.record.share(name, self.tree.fields[name])
         for flag, left in LEFT_AT_ZERO.items():

@@ -60,12 +60,11 @@ class State(OwnParameters):
         """
         A_GB H H_FM R_FM R_GB V_GB assign attach_own block check_owner clear_groups end_step field force_cache forces has_known
         has_locks instance_token invalidate_from invalidate_instance invalidate_model invalidate_q invalidate_u invalidate_z
-        is_constrained is_unchanged impulses leave_out lower_to make_forces make_room mark_unchanged matters_own move_to
-        need_accelerations need_instance need_positions need_velocities num_matter_errors own_copy own_field own_fields
+        is_constrained is_unchanged kept_fields impulses leave_out lower_to make_forces make_room mark_unchanged matters_own
+        move_to need_accelerations need_instance need_positions need_velocities num_matter_errors own_copy own_field own_fields
         own_numbers pending_euler_angles preparing put_numbers put_own put_q put_u q_dot_dot_view q_dot_view q_values q_view
         record refuse refuse_model resources revert scratch settings settle_motion slides slots snapshot stage_number take_own
-        take_settings
-        token tree tree_of u_dot_view u_values u_view upd_resources use_euler_angles valid variable_places version
+        take_settings token tree tree_of u_dot_view u_values u_view upd_resources use_euler_angles valid variable_places version
         write_matters_own y_values z_dot_view z_values z_view
         """.split()
     )
