@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose
 
 import mobod as mb
 from kinds.legs import SEED, WAYS, wrapped
-from mobod.force.transmission import _over_cylinder
+from mobod.force.transmission import _over_cylinder, _over_ellipsoid
 
 T = mb.force.transmission
 CONDITIONAL = """<Thelen2003Muscle name="moving"><path><GeometryPath><PathPointSet><objects>
@@ -134,6 +134,19 @@ def test_points_of_touch_next_to_an_end_are_where_opensims_search_ends(tmp_path)
         theirs.realizePosition(s)
         lengths = [theirs.getMuscles().get(name).getGeometryPath().getLength(s) for name in model.muscles]
         assert_allclose([muscle.get_length(state) for muscle in model.muscles.values()], lengths, rtol=0.0, atol=1e-3)
+
+
+def test_nearest_points_of_ellipsoids_are_on_the_normals_there(rng):
+    """Also of points next to a plane of symmetry, inside, where the equation for them is flat at its root."""
+    for _ in range(300):
+        radii = rng.uniform(0.5, 1.5, 3)
+        point = radii * rng.uniform(-0.5, 0.5, 3)
+        point[np.argmin(radii)] *= 10.0 ** rng.uniform(-6, 0)
+        found = np.array(_over_ellipsoid.nearest(tuple(point), tuple(radii), -1))
+        normal = found / radii**2
+        assert abs(found @ normal - 1.0) < 1e-7
+        away = found - point
+        assert np.linalg.norm(np.cross(away, normal)) < 1e-7 * np.linalg.norm(away) * np.linalg.norm(normal)
 
 
 def test_steps_along_a_spiral_are_those_made_one_by_one(monkeypatch):

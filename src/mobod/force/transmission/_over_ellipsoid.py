@@ -28,6 +28,8 @@ PIECE, MOST = 0.001, 499
 ON_SURFACE = 1e-4
 #: How far from the surface an end is, by the sum of (end / radii)^2, that OpenSim's search may take for behind it.
 BESIDE = 0.2
+#: The last step of Newton's method for a nearest point, in parts of how far t is from its poles, where the function is flat.
+CLOSE = 1e-4
 #: The sum of squares of errors at which OpenSim takes a point of touch for found.
 FOUND = 1e-8
 
@@ -377,13 +379,13 @@ def _solved(point: Any, radii: Any) -> Any:
         largest = max(bare(radii[0]), max(bare(radii[1]), bare(radii[2])))
         t = largest * sqrt(bare(vec3.dot(point, point)))
     for _ in range(64):
-        f, step = _newton(t, s, w)
-        if f < 1e-9 and f > -1e-9:
-            break
+        step = _newton(t, s, w)
         t -= step
+        if abs(step) < CLOSE * min(abs(t + s[0]), abs(t + s[1]), abs(t + s[2])):
+            break
     root = t + zero(point[0])
     for _ in range(2):
-        root = held(root, _newton(root, squares, weights)[1])
+        root = held(root, _newton(root, squares, weights))
     return (
         squares[0] * point[0] / (root + squares[0]),
         squares[1] * point[1] / (root + squares[1]),
@@ -393,7 +395,7 @@ def _solved(point: Any, radii: Any) -> Any:
 
 @generic
 def _newton(t: Any, squares: Any, weights: Any) -> Any:
-    """The function, and by how much t is too large."""
+    """By how much t is too large."""
     p, q, r = t + squares[0], t + squares[1], t + squares[2]
     pp, qq, rr = p * p, q * q, r * r
     a, b, c = weights[0] * qq * rr, weights[1] * rr * pp, weights[2] * pp * qq
@@ -401,4 +403,4 @@ def _newton(t: Any, squares: Any, weights: Any) -> Any:
     i, j, k = 2.0 / p, 2.0 / q, 2.0 / r
     each = i + j + k
     f = product - (a + b + c)
-    return f, f / (product * each - (a * (each - i) + b * (each - j) + c * (each - k)))
+    return f / (product * each - (a * (each - i) + b * (each - j) + c * (each - k)))
