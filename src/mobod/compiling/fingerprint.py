@@ -84,7 +84,7 @@ def _versions() -> str:
 
     digest = hashlib.blake2b(digest_size=16)
     settings = {name: getattr(config, name, None) for name in _SETTINGS}
-    settings["passes"] = "Numba's" if numba_patches.why_unpatched() else "of parts and of whole kernels"
+    settings["passes"] = "Numba's" if numba_patches.why_unpatched() else "of parts and of whole kernels, with aligned stacks"
     digest.update(repr((EXTENSION_SUFFIXES[0], numba.__version__, llvmlite.__version__, settings)).encode())
     own = [f"{__package__}.{name}" for name in ("engine", "kernels", "routines")]  # these import this one
     for name in (*own, *(module.__name__ for one in engine.extensions() for module in one.modules)):
