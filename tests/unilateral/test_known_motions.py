@@ -527,6 +527,27 @@ def test_what_sticks_slips_in_each_period_of_a_load_that_only_a_motion_brings(co
         )
 
 
+class Pulse(mb.force.CustomImplementation):
+    """Up to 1.2 times what friction of 0.5 holds of a mass of 1, at 1.3 s, for some 30 ms."""
+
+    def calc_force(self, state, body_forces, particle_forces, mobility_forces):
+        mobility_forces[0] += 0.6 * G * np.exp(-(((state.time - 1.3) / 0.03) ** 2))
+
+
+def test_what_sticks_slips_by_a_pulse_of_a_force():
+    """Nothing else moves, so steps grew beyond it."""
+    system, matter = empty()
+    mass = mb.mobilizer.Translation(matter.ground, solid())
+    mb.contact.PointPlane(matter.ground, (0, 0, 1), 0.0, mass, (0, 0, 0), static_friction=0.5)
+    mb.force.Custom(system.forces, Pulse())
+    state = system.realize_topology()
+    motion = mb.simulate(system, state, 2.0, report_interval=2.0)
+    of_many = mb.Ensemble(system, 2, state=state).simulate(2.0, report_interval=2.0, accuracy=1e-4)
+    for events, end in ((motion.events, motion.q[-1]), (of_many[1].events, of_many[1].q[-1])):
+        slips = [one.time for one in events if one.kind == "slid" and one.time > 0.0]
+        assert slips[0] == pytest.approx(1.3 - 0.03 * np.sqrt(np.log(1.2)), abs=1e-5) and end[0] > 3e-4
+
+
 @pytest.mark.parametrize("resting", [0, 1])
 def test_what_all_but_sticks_while_others_slip_stays_within_friction(resting):
     """A block turns nearly about a corner, below one that slides fast: the corner stuck by up to 0.9 beyond its friction.

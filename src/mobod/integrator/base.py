@@ -46,7 +46,7 @@ from ..value.stage import Stage
 from . import _diagnosis, _failure
 from .hindrances import Hindrances
 from .quick import Quick, is_possible, remembers
-from .weights import error_weights, free_variables, measured_variables
+from .weights import error_weights, free_variables, longest_step, measured_variables
 
 #: Rows for intermediate values of methods that have no table.
 _ROWS_BETWEEN = 5
@@ -85,7 +85,8 @@ class Integrator(Sealed):
     constraint_tolerance : float, optional
         How far from their manifold constraints may be; a tenth of the accuracy unless given.
     initial_step_size, min_step_size, max_step_size : float, optional
-        Chosen by the method, zero, and unlimited unless given; time.
+        Chosen by the method, zero, and unlimited unless given; time. Where rigid contacts with friction go by events, and
+        forces are functions of time, a tenth of the time scale: longer steps may go past a load that what sticks holds.
     fixed_step_size : float, optional
         Take steps of this size and control no error: then the accuracy is what methods that iterate do so to, and sets the
         constraint tolerance.
@@ -318,7 +319,8 @@ class Integrator(Sealed):
         control[rk.ACCURACY] = self.accuracy
         control[rk.TOLERANCE] = self.constraint_tolerance
         control[rk.MIN_STEP] = self.min_step_size or 0.0
-        control[rk.MAX_STEP] = self.max_step_size or np.inf
+        by_events = self.fixed_step_size is None and not self.steps_contacts
+        control[rk.MAX_STEP] = self.max_step_size or (longest_step(self.system) if by_events else np.inf)
         control[rk.FIXED_STEP] = self.fixed_step_size or 0.0
         counts[rk.ERROR_ORDER] = self.error_order
         counts[rk.MEAN_NORM] = not self._infinity_norm

@@ -7,12 +7,20 @@ own the largest of the mobilizer's. Simbody's N W N^+ is a matrix, and says the 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..algebra.arrays import Array
 from ..mobilizer import q_rates
 from ..state.state import State
 from ..value.stage import Stage
+
+if TYPE_CHECKING:
+    from ..value.annotations import MultibodySystem
+
+#: Of a system's time scale, the longest step where friction may hold loads that change with time.
+_WHILE_LOADS_CHANGE = 0.1
 
 
 def error_weights(state: State) -> Array:
@@ -61,3 +69,15 @@ def measured_variables(state: State) -> Array:
     if state.system.get_matter_subsystem().unilateral_contacts:
         return np.ones(len(state.y_values))
     return free_variables(state)
+
+
+def longest_step(system: MultibodySystem) -> float:
+    """The longest step of a run by events, where forces are functions of time and contacts rub; infinite elsewhere.
+
+    What sticks has no errors: steps would grow, and go past all that a load does meanwhile.
+    """
+    if not system.system_topology_has_been_realized():
+        return float("inf")
+    rubs = any(one.has_friction() for one in system.get_matter_subsystem().unilateral_contacts)
+    changes = rubs and any(force.reads_time for force in system.all_forces())
+    return _WHILE_LOADS_CHANGE * system.get_default_time_scale() if changes else float("inf")
