@@ -134,6 +134,14 @@ def test_parts_of_setups_in_other_files_and_files_in_place_of_those_they_name(fi
         assert_allclose(found[label], whole[label], atol=0.0)
     assert main(["ik", "leg.osim", "walk.trc", "--model", "leg.osim"]) == 2
     assert "in place of the one that a setup file names, and leg.osim is none" in capsys.readouterr().err
+    Path("parts/tasks.xml").write_text(f"<OpenSimDocument><defaults/>{start}{tasks}{end}</OpenSimDocument>")
+    Path("some.mot").unlink()
+    assert main(["ik", "ik.xml", "walk.trc", "--model", "leg.osim", "--quiet"]) == 0
+    found = mb.read_sto("some.mot")
+    assert all(np.array_equal(found[label], whole[label]) for label in whole.labels)
+    Path("parts/tasks.xml").write_text("<OpenSimDocument/>")
+    assert main(["ik", "ik.xml", "walk.trc", "--model", "leg.osim"]) == 2
+    assert "tasks.xml:1: <OpenSimDocument> is empty" in capsys.readouterr().err
     Path("ik.xml").write_text(before.replace("C:\\lab\\subject.osim", "") + '<IKTaskSet file="none.xml"/>' + behind)
     assert main(["ik", "ik.xml", "walk.trc"]) == 2
     assert "ik.xml:3: <IKTaskSet> is in the file 'none.xml', which is not there" in capsys.readouterr().err

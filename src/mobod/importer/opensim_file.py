@@ -52,8 +52,10 @@ def read_with_parts(path: str, faults: list[str] | None = None, above: tuple[str
             except FileNotFoundError:
                 raise ModelError(f"{path}:{child.line}: <{child.tag}> is in the file {name!r}, which is not there") from None
             part = read_with_parts(file, faults, (*above, path))
-            if part.tag == ROOT and part.children:
-                part = part.children[0]
+            if part.tag == ROOT:
+                if not part.children:
+                    raise ModelError(f"{file}:{part.line}: <{ROOT}> is empty")
+                part = next((one for one in part.children if one.tag == child.tag), part.children[0])
             for one in part.below():
                 one.file = one.file or file
             if "name" in child.attributes:

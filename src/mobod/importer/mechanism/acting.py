@@ -131,7 +131,7 @@ def put_inside(mechanism: Mechanism, coordinates: Sequence[Coordinate], closing:
             else:
                 mechanism.report.depart(f"{line} has no stop")
             continue
-        if determined:
+        if determined or not one.axis.is_limited:
             continue
         q = one.get_default()
         inside = min(max(q, low), high)
